@@ -1,0 +1,358 @@
+// The life of one child: its streams, its deadline, its end and the end of everything in its group. Knows nothing of policies or srt.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bailey/base/error.hpp>
+#include <bailey/process/fd.hpp>
+#include <bailey/process/input.hpp>
+#include <bailey/process/outcome.hpp>
+#include <bailey/process/readiness.hpp>
+#include <bailey/process/spawn.hpp>
+
+namespace bailey::process {
+
+enum class Stream { out, err };
+
+struct ProcessPlan {
+    SpawnPlan spawn;                          ///< fds: what becomes 3, 4 …; 0, 1 and 2 are made here
+    bool lifeline = false;                    ///< one more descriptor: a socket that ends when the host dies, and carries notes back
+    Input input;
+    std::optional<Clock::time_point> deadline;
+    std::chrono::milliseconds grace{300};     ///< between SIGTERM and SIGKILL
+};
+
+/// A request to stop that any thread may make, and that wakes whoever waits on the Readiness it was attached to.
+class StopSignal {
+public:
+    [[nodiscard]] Result<void> attach(Readiness& readiness) {
+        auto pipe = make_pipe();
+        if (!pipe) return pipe.error();
+        pipe_ = std::move(*pipe);
+        set_nonblocking(pipe_.read);
+        set_nonblocking(pipe_.write);
+        readiness.watch_readable(pipe_.read);
+        return {};
+    }
+    void request() {
+        requested_.store(true, std::memory_order_release);
+        (void)!::write(pipe_.write.get(), "", 1);
+    }
+    [[nodiscard]] bool requested() const { return requested_.load(std::memory_order_acquire); }
+
+    /// The wake-up has been heard; the request stays.
+    void quiet() {
+        char bytes[64];
+        while (::read(pipe_.read.get(), bytes, sizeof bytes) > 0) {
+        }
+    }
+
+private:
+    Pipe pipe_;
+    std::atomic<bool> requested_{false};
+};
+
+struct Ending {
+    Outcome outcome = Outcome::exited;
+    bool status_known = false;  ///< false when somebody else reaped the child (SIGCHLD ignored, a waitpid(-1) elsewhere)
+    int exit_code = 0;          ///< 128 + n when it was killed by signal n
+};
+
+/// Driven by whoever owns it: step() does what can be done now and never blocks; wait() until there is something to do.
+/// One thread at a time; the StopSignal is for the others. Both it and the Readiness must outlive the process.
+class Process {
+public:
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+
+    [[nodiscard]] static Result<std::unique_ptr<Process>> start(ProcessPlan plan, Readiness& readiness, StopSignal& stop) {
+        std::unique_ptr<Process> process{new Process{plan, readiness, stop}};
+        if (auto started = process->launch(plan); !started) return started.error();
+        return process;
+    }
+
+    /// Stops and reaps, in bounded time.
+    ~Process() {
+        if (phase_ == Phase::done) return;
+        stop_.request();
+        while (phase_ != Phase::done) {
+            step([](Stream, std::string_view) {});
+            if (phase_ != Phase::done) wait(std::nullopt);
+        }
+    }
+
+    [[nodiscard]] bool done() const { return phase_ == Phase::done; }
+    [[nodiscard]] const Ending& ending() const { return ending_; }
+    [[nodiscard]] const std::string& notes() const { return notes_; }  ///< what the child wrote to its lifeline
+    [[nodiscard]] pid_t pid() const { return pid_; }
+
+    void wait(std::optional<std::chrono::milliseconds> at_most) const {
+        // Without a descriptor for the child's end (before Linux 5.2) look now and then.
+        if (!exit_watch_ && pid_ > 0) at_most = std::min(at_most.value_or(poll_interval), poll_interval);
+        readiness_.wait(at_most);
+    }
+
+    /// Queues bytes for the child's standard input (Input::pipe()).
+    void write(std::string_view bytes) {
+        if (!input_) return;
+        pending_input_.append(bytes);
+        pump_input();
+    }
+    void close_input() {
+        close_input_when_empty_ = true;
+        pump_input();
+    }
+
+    /// Sink: void(Stream, std::string_view), called for what was read. It may throw: the process is then stopped by the next steps.
+    template <class Sink>
+    void step(Sink&& sink) {
+        stop_.quiet();
+        pump_input();
+        read_some(out_, Stream::out, sink);
+        read_some(err_, Stream::err, sink);
+        read_notes();
+        notice_exit();  // before the clock and the stop: an end that came first is the outcome
+        const auto now = Clock::now();
+        if (phase_ == Phase::running) {
+            if (stop_.requested()) {
+                begin_stop(Outcome::cancelled, now);
+            } else if (deadline_ && now >= *deadline_) {
+                begin_stop(Outcome::timed_out, now);
+            }
+        }
+        if (phase_ == Phase::terminating && now >= next_) {
+            signal_group(SIGKILL);
+            phase_ = Phase::killed;
+            next_ = now + reap_limit;
+        }
+        if (phase_ == Phase::killed && now >= next_) give_up_on_exit(now);
+        if (phase_ == Phase::draining && ((!out_ && !err_) || now >= next_)) finish();
+        readiness_.wake_at(next_wakeup());
+    }
+
+private:
+    enum class Phase { running, terminating, killed, draining, done };
+
+    static constexpr std::chrono::milliseconds poll_interval{20};
+    static constexpr std::chrono::seconds drain_limit{2};  // srt-facts: 1.9 s until the last of 3000 children was gone
+    static constexpr std::chrono::seconds reap_limit{5};   // SIGKILL is not death: a process may hang in the kernel
+    static constexpr std::size_t chunk_size = 64 * 1024;
+    static constexpr int chunks_per_step = 16;  // so that a flood cannot keep step() from looking at the clock
+    static constexpr std::size_t notes_limit = 4096;
+
+    Process(const ProcessPlan& plan, Readiness& readiness, StopSignal& stop)
+        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace} {}
+
+    Result<void> launch(ProcessPlan& plan) {
+        auto out = make_pipe();
+        if (!out) return out.error();
+        auto err = make_pipe();
+        if (!err) return err.error();
+        Pipe input;
+        if (plan.input.kind() == Input::Kind::null) {
+            input.read.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+            if (!input.read) return system_error("open /dev/null");
+        } else {
+            auto pipe = make_pipe();
+            if (!pipe) return pipe.error();
+            input = std::move(*pipe);
+        }
+
+        std::vector<int> fds{input.read.get(), out->write.get(), err->write.get()};
+        fds.insert(fds.end(), plan.spawn.fds.begin(), plan.spawn.fds.end());
+        Fd lifeline_child;
+        if (plan.lifeline) {
+            int ends[2];
+#if defined(__linux__)
+            constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;
+#else
+            constexpr int type = SOCK_STREAM;
+#endif
+            if (::socketpair(AF_UNIX, type, 0, ends) != 0) return system_error("socketpair");
+            lifeline_.reset(ends[0]);
+            lifeline_child.reset(ends[1]);
+#if !defined(__linux__)
+            ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+            ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+#endif
+            set_nonblocking(lifeline_);
+            fds.push_back(lifeline_child.get());
+        }
+        plan.spawn.fds = std::move(fds);
+
+        auto spawned = spawn(plan.spawn);
+        if (!spawned) {
+            phase_ = Phase::done;
+            return spawned.error();
+        }
+        pid_ = spawned->pid;
+        exit_watch_ = std::move(spawned->exit_watch);
+        out_ = std::move(out->read);
+        err_ = std::move(err->read);
+        input_ = std::move(input.write);
+        set_nonblocking(out_);
+        set_nonblocking(err_);
+        readiness_.watch_readable(out_);
+        readiness_.watch_readable(err_);
+        if (lifeline_) readiness_.watch_readable(lifeline_);
+        if (exit_watch_) readiness_.watch_readable(exit_watch_);
+        if (input_) {
+            set_nonblocking(input_);
+            pending_input_ = plan.input.bytes();
+            close_input_when_empty_ = plan.input.kind() == Input::Kind::bytes;
+            pump_input();
+        }
+        readiness_.wake_at(next_wakeup());
+        phase_ = Phase::running;
+        return {};
+    }
+
+    void pump_input() {
+        while (input_ && input_written_ < pending_input_.size()) {
+            const auto written = write_without_sigpipe(input_, std::string_view{pending_input_}.substr(input_written_));
+            if (written > 0) {
+                input_written_ += static_cast<std::size_t>(written);
+            } else if (errno == EAGAIN) {
+                if (!input_watched_) readiness_.watch_writable(input_);
+                input_watched_ = true;
+                return;
+            } else if (errno != EINTR) {  // EPIPE: the child does not read, which is its right
+                close_input_when_empty_ = true;
+                break;
+            }
+        }
+        pending_input_.clear();
+        input_written_ = 0;
+        if (input_watched_) readiness_.forget(input_);
+        input_watched_ = false;
+        if (close_input_when_empty_) input_.reset();
+    }
+
+    template <class Sink>
+    void read_some(Fd& fd, Stream stream, Sink& sink) {
+        for (int chunk = 0; fd && chunk < chunks_per_step; ++chunk) {
+            const auto size = ::read(fd.get(), buffer_.get(), chunk_size);
+            if (size > 0) {
+                sink(stream, std::string_view{buffer_.get(), static_cast<std::size_t>(size)});
+            } else if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
+                readiness_.forget(fd);
+                fd.reset();
+            } else if (errno == EAGAIN) {
+                return;
+            }
+        }
+    }
+
+    void read_notes() {
+        char bytes[512];
+        while (lifeline_) {
+            const auto size = ::read(lifeline_.get(), bytes, sizeof bytes);
+            if (size > 0) {
+                if (notes_.size() < notes_limit) notes_.append(bytes, static_cast<std::size_t>(size));
+            } else if (size < 0 && errno == EAGAIN) {
+                return;
+            } else if (size == 0 || errno != EINTR) {
+                readiness_.forget(lifeline_);
+                lifeline_.reset();
+            }
+        }
+    }
+
+    void notice_exit() {
+        if (pid_ <= 0) return;
+        siginfo_t info{};
+        // WNOWAIT leaves the zombie, which keeps the id of the group ours until it has been swept.
+        const int waited = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | WNOHANG);
+        if (waited == 0 && info.si_pid == 0) return;
+        const bool ours = waited == 0;
+        if (waited != 0 && errno != ECHILD) return;
+        if (ours) {
+            signal_group(SIGKILL);
+            int ignored = 0;
+            while (::waitpid(pid_, &ignored, 0) < 0 && errno == EINTR) {
+            }
+            ending_.status_known = true;
+            ending_.exit_code = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+        } else {
+            // Somebody else reaped it. The id may be reused once its group is empty, so signal the group only while it
+            // has members that are ours: it does as long as somebody holds our pipes.
+            if (out_ || err_) signal_group(SIGKILL);
+        }
+        if (exit_watch_) readiness_.forget(exit_watch_);
+        exit_watch_.reset();
+        pid_ = -1;
+        phase_ = Phase::draining;
+        next_ = Clock::now() + drain_limit;
+        read_notes();
+    }
+
+    void begin_stop(Outcome outcome, Clock::time_point now) {
+        ending_.outcome = outcome;
+        signal_group(SIGTERM);
+        phase_ = Phase::terminating;
+        next_ = now + grace_;
+    }
+
+    void give_up_on_exit(Clock::time_point now) {
+        pid_ = -1;
+        phase_ = Phase::draining;
+        next_ = now;
+    }
+
+    void finish() {
+        out_.reset();
+        err_.reset();
+        input_.reset();
+        lifeline_.reset();
+        phase_ = Phase::done;
+    }
+
+    void signal_group(int signal) const {
+        if (pid_ > 0) ::kill(-pid_, signal);
+    }
+
+    [[nodiscard]] std::optional<Clock::time_point> next_wakeup() const {
+        switch (phase_) {
+            case Phase::running: return deadline_;
+            case Phase::terminating:
+            case Phase::killed:
+            case Phase::draining: return next_;
+            case Phase::done: break;
+        }
+        return Clock::time_point{} + std::chrono::nanoseconds{1};  // in the past: stays readable
+    }
+
+    Readiness& readiness_;
+    StopSignal& stop_;
+    Phase phase_ = Phase::done;  // until launch() succeeds there is nothing to stop
+    std::optional<Clock::time_point> deadline_;
+    std::chrono::milliseconds grace_;
+    Clock::time_point next_{};
+
+    pid_t pid_ = -1;
+    Fd exit_watch_, out_, err_, input_, lifeline_;
+    std::string pending_input_;
+    std::size_t input_written_ = 0;
+    bool input_watched_ = false;
+    bool close_input_when_empty_ = false;
+    std::string notes_;
+    Ending ending_;
+    std::unique_ptr<char[]> buffer_{new char[chunk_size]};
+};
+
+}  // namespace bailey::process
