@@ -6,7 +6,7 @@
 #if defined(BAILEY_USE_STD_FORMAT)
 #include <format>
 #else
-#include <fmt/core.h>
+#include <fmt/format.h>
 #endif
 
 namespace bailey::text {
