@@ -1,0 +1,27 @@
+"""What the house tests share: the tree, its headers, and a compiler to ask."""
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+INCLUDE = TOP / "include"
+
+
+def headers():
+    """Every header, as it is included."""
+    return sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "bailey").rglob("*.hpp"))
+
+
+def compile_text(command, text, *more):
+    """Runs a compiler on a text; what it printed, or None when it was content."""
+    done = subprocess.run([*command, *more, "-x", "c++", "-"], input=text, capture_output=True, text=True)
+    return None if done.returncode == 0 else done.stderr
+
+
+def conclude(problems, good):
+    """Prints either and exits as a test does."""
+    for problem in problems:
+        print(problem)
+    if not problems:
+        print(good)
+    sys.exit(1 if problems else 0)
