@@ -1,0 +1,121 @@
+// Questions about absolute paths as text, and the one about the file system: what does this path really name?
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <limits.h>
+#include <sys/stat.h>
+
+namespace bailey::paths {
+
+/// path is directory, or beneath it. Both absolute and without trailing slash.
+[[nodiscard]] constexpr bool is_within(std::string_view path, std::string_view directory) {
+    if (directory == "/") return true;
+    return path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+[[nodiscard]] constexpr bool is_beneath(std::string_view path, std::string_view directory) {
+    return path != directory && is_within(path, directory);
+}
+
+template <class Directories>
+[[nodiscard]] constexpr bool is_within_any(std::string_view path, const Directories& directories) {
+    return std::any_of(directories.begin(), directories.end(), [&](const auto& directory) { return is_within(path, directory); });
+}
+
+[[nodiscard]] constexpr std::string_view parent(std::string_view path) {
+    const auto slash = path.rfind('/');
+    return slash == 0 || slash == std::string_view::npos ? std::string_view{"/"} : path.substr(0, slash);
+}
+
+[[nodiscard]] inline std::string join(std::string_view directory, std::string_view name) {
+    std::string path{directory};
+    if (!path.ends_with('/')) path += '/';
+    path += name;
+    return path;
+}
+
+/// Something is there, a dangling symlink included.
+[[nodiscard]] inline bool exists(const std::string& path) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0;
+}
+
+[[nodiscard]] inline std::optional<std::string> real(const std::string& path) {
+    char* const resolved = ::realpath(path.c_str(), nullptr);
+    if (resolved == nullptr) return std::nullopt;
+    std::string result{resolved};
+    std::free(resolved);
+    return result;
+}
+
+/// The real path of what exists, followed by what does not; nothing where the missing part climbs with "..".
+[[nodiscard]] inline std::optional<std::string> real_as_far_as_it_exists(std::string path) {
+    std::vector<std::string> missing;
+    for (;;) {
+        if (auto found = real(path)) {
+            for (auto name = missing.rbegin(); name != missing.rend(); ++name) *found = join(*found, *name);
+            return found;
+        }
+        if (errno != ENOENT && errno != ENOTDIR) return std::nullopt;
+        while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+        const std::string name = path.substr(path.rfind('/') + 1);
+        if (name == ".." || path == "/") return std::nullopt;
+        if (name != "." && !name.empty()) {
+            if (exists(path)) return std::nullopt;  // a symlink to nothing names nothing yet
+            missing.push_back(name);
+        }
+        path.resize(std::max<std::size_t>(path.rfind('/'), 1));
+    }
+}
+
+/// srt reads its settings as JSON, which holds only valid UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+        const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+        const auto follows = [&](std::size_t at) { return (byte(at) & 0xC0U) == 0x80U; };
+        const unsigned first = byte(i);
+        if (first < 0x80U) {
+            i += 1;
+        } else if (first >= 0xC2U && first <= 0xDFU && follows(i + 1)) {
+            i += 2;
+        } else if (first >= 0xE0U && first <= 0xEFU && follows(i + 1) && follows(i + 2) &&
+                   !(first == 0xE0U && byte(i + 1) < 0xA0U) && !(first == 0xEDU && byte(i + 1) > 0x9FU)) {
+            i += 3;
+        } else if (first >= 0xF0U && first <= 0xF4U && follows(i + 1) && follows(i + 2) && follows(i + 3) &&
+                   !(first == 0xF0U && byte(i + 1) < 0x90U) && !(first == 0xF4U && byte(i + 1) > 0x8FU)) {
+            i += 4;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// For error texts: quoted, with what a terminal would not show spelled out.
+[[nodiscard]] inline std::string quoted(std::string_view text) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string result = "\"";
+    for (char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            result += '\\';
+            result += c;
+        } else if (byte < 0x20 || byte == 0x7F) {
+            result += "\\x";
+            result += hex[byte >> 4];
+            result += hex[byte & 15];
+        } else {
+            result += c;
+        }
+    }
+    return result += '"';
+}
+
+}  // namespace bailey::paths

@@ -1,0 +1,342 @@
+// Turns paths as the policies spelled them into absolute, real ones, and drops what has no effect: once, when a workspace is made.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bailey/base/error.hpp>
+#include <bailey/base/platform.hpp>
+#include <bailey/boundary/boundary.hpp>
+#include <bailey/boundary/defaults.hpp>
+#include <bailey/boundary/paths.hpp>
+
+namespace bailey {
+
+/// The host user's home: $HOME, or what the password database says.
+[[nodiscard]] inline std::string host_home() {
+    if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/') return home;
+    std::array<char, 16384> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+    return found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
+}
+
+/// The directories that commands may write, widest first; the private temporary directory is not among them.
+[[nodiscard]] inline std::vector<std::string> writable_paths(const Boundary& boundary) {
+    std::vector<std::string> writable = boundary.write_grants;
+    if (!boundary.read_only) {
+        writable.push_back(boundary.root);
+        if (!boundary.private_tmp) writable.push_back(paths::real(std::string{defaults::tmp}).value_or(std::string{defaults::tmp}));
+    }
+    std::sort(writable.begin(), writable.end());  // a directory sorts before what is beneath it
+    return writable;
+}
+
+namespace detail {
+
+class Resolver {
+public:
+    Resolver(Boundary boundary, std::string_view root) : boundary_{std::move(boundary)}, spelled_root_{root} {}
+
+    Result<Boundary> resolve() {
+        if (resolve_root() && boundary_.refusals.empty()) {
+            resolve_denials(boundary_.read_denials, "read denial");
+            resolve_denials(boundary_.write_denials, "write denial");
+            check_denials_against_root();
+            resolve_write_grants();
+            resolve_read_grants();
+            note_idle_denials();
+            settle_domains();
+            settle_environment();
+            note_weakenings();
+        }
+        if (boundary_.refusals.empty()) return std::move(boundary_);
+        std::string message;
+        for (const auto& refusal : boundary_.refusals) {
+            if (!message.empty()) message += '\n';
+            message += refusal;
+        }
+        return Error{ErrorCode::policy, message};
+    }
+
+private:
+    bool resolve_root() {
+        if (spelled_root_.empty()) return refuse("bailey: the workspace root is empty; write \".\" for the current directory");
+        if (spelled_root_.find('\0') != std::string::npos)
+            return refuse(text::format("bailey: the workspace root {} contains a NUL byte", paths::quoted(spelled_root_)));
+        const auto root = paths::real(expand_home(spelled_root_));
+        if (!root)
+            return refuse(text::format("bailey: the workspace root {} cannot be opened: {}; create the directory first",
+                                       paths::quoted(spelled_root_), std::strerror(errno)));
+        struct stat status {};
+        if (::stat(root->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+            return refuse(text::format("bailey: the workspace root {} is not a directory", paths::quoted(spelled_root_)));
+        if (*root == "/")
+            return refuse("bailey: the workspace root is \"/\": everything would be writable; choose the directory of the work");
+        if (paths::is_within_any(*root, defaults::kernel_paths))
+            return refuse(text::format("bailey: the workspace root {} is part of the kernel's own file systems", paths::quoted(*root)));
+        if (!paths::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
+        boundary_.root = *root;
+        return true;
+    }
+
+    [[nodiscard]] static std::string expand_home(const std::string& path) {
+        if (path != "~" && !path.starts_with("~/")) return path;
+        return host_home() + path.substr(1);
+    }
+
+    /// Absolute and real as far as it exists; a refusal and nothing otherwise.
+    std::optional<std::string> resolve_path(const std::string& spelled, std::string_view what) {
+        if (spelled.empty()) return refuse_path(text::format("bailey: {} is empty; name a path", what));
+        if (spelled.find('\0') != std::string::npos)
+            return refuse_path(text::format("bailey: {} {} contains a NUL byte", what, paths::quoted(spelled)));
+        if (!paths::is_utf8(spelled)) return refuse_path(not_utf8(what, spelled));
+        std::string path = expand_home(spelled);
+        if (!path.starts_with('/')) path = paths::join(boundary_.root, path);
+        auto resolved = paths::real_as_far_as_it_exists(path);
+        if (!resolved)
+            return refuse_path(text::format("bailey: {} {} cannot be resolved (a loop of symlinks, a symlink to nothing, or no permission); "
+                                            "name the path it should lead to", what, paths::quoted(spelled)));
+        if (*resolved == "/") return refuse_path(text::format("bailey: {} {} is the whole file system; name the directories", what, paths::quoted(spelled)));
+        if (!paths::is_utf8(*resolved)) return refuse_path(not_utf8(what, *resolved));
+        return resolved;
+    }
+
+    void resolve_denials(std::vector<std::string>& denials, std::string_view what) {
+        std::vector<std::string> resolved;
+        for (const auto& spelled : denials) {
+            std::string path = expand_home(spelled);
+            if (!path.starts_with('/')) path = paths::join(boundary_.root, path);
+            struct stat status {};
+            const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+            const auto denial = resolve_path(spelled, what);
+            if (!denial) continue;
+            if (is_link)
+                note(text::format("{} {} is a symlink: {} is denied; the link itself can be replaced where its directory is writable",
+                                  what, paths::quoted(spelled), paths::quoted(*denial)));
+            if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
+                note(text::format("{} {} has {} names (hard links); only this one is denied", what, paths::quoted(spelled),
+                                  static_cast<unsigned long>(status.st_nlink)));
+            add_once(resolved, *denial, text::format("{} {}", what, paths::quoted(spelled)));
+        }
+        denials = std::move(resolved);
+    }
+
+    void check_denials_against_root() {
+        for (const auto& denial : boundary_.read_denials) {
+            if (denial == boundary_.root) {
+                refuse(text::format("bailey: the read denial {} is the workspace root itself: no command could work there; deny what is inside it",
+                                    paths::quoted(denial)));
+            } else if (paths::is_beneath(boundary_.root, denial)) {
+                note(text::format("read denial {} lies above the workspace root, which stays readable", paths::quoted(denial)));
+            }
+        }
+        for (const auto& denial : boundary_.write_denials) {
+            if (!boundary_.read_only && paths::is_within(boundary_.root, denial))
+                refuse(text::format("bailey: the write denial {} covers the workspace root; use ReadOnly for a workspace that cannot be written",
+                                    paths::quoted(denial)));
+        }
+    }
+
+    /// The existing path a grant names; a note or a refusal and nothing otherwise.
+    std::optional<std::string> resolve_grant(const std::string& spelled, std::string_view what) {
+        const auto grant = resolve_path(spelled, what);
+        if (!grant) return std::nullopt;
+        if (!paths::real(*grant)) {
+            note(text::format("{} {} does not exist: it has no effect (create it before the workspace is made)", what, paths::quoted(spelled)));
+            return std::nullopt;
+        }
+        for (const auto& denial : boundary_.read_denials) {
+            if (paths::is_within(*grant, denial)) {
+                note(text::format("{} {} lies inside the read denial {}: the denial wins", what, paths::quoted(spelled), paths::quoted(denial)));
+                return std::nullopt;
+            }
+        }
+        return grant;
+    }
+
+    void resolve_write_grants() {
+        const auto spelled_grants = std::exchange(boundary_.write_grants, {});
+        const auto default_writable = writable_paths(boundary_);
+        std::vector<std::string> grants;
+        for (const auto& spelled : spelled_grants) {
+            // A grant inside a wider one is dropped, even when it does not exist yet: commands can create it.
+            const auto would_be = resolve_path(spelled, "write grant");
+            if (!would_be) continue;
+            if (paths::is_within_any(*would_be, default_writable) && !is_denied(*would_be)) {
+                note(text::format("write grant {} is dropped: it is writable anyway", paths::quoted(spelled)));
+                continue;
+            }
+            if (paths::is_within_any(*would_be, defaults::kernel_paths)) {
+                refuse(text::format("bailey: the write grant {} is part of the kernel's own file systems; a sandbox has its own", paths::quoted(spelled)));
+                continue;
+            }
+            const auto grant = resolve_grant(spelled, "write grant");
+            if (!grant) continue;
+            const auto denial = std::find_if(boundary_.write_denials.begin(), boundary_.write_denials.end(),
+                                             [&](const auto& denied) { return paths::is_within(*grant, denied); });
+            if (denial != boundary_.write_denials.end()) {
+                note(text::format("write grant {} lies inside the write denial {}: the denial wins", paths::quoted(spelled), paths::quoted(*denial)));
+                continue;
+            }
+            add_once(grants, *grant, text::format("write grant {}", paths::quoted(spelled)));
+        }
+        boundary_.write_grants = without_nested(std::move(grants), "write grant");
+    }
+
+    void resolve_read_grants() {
+        const auto spelled_grants = std::exchange(boundary_.read_grants, {});
+        auto readable = writable_paths(boundary_);
+        readable.push_back(boundary_.root);
+        if (!boundary_.private_tmp) readable.emplace_back(defaults::tmp);
+        for (const auto system : defaults::system_paths) {
+            if (auto path = paths::real(std::string{system})) readable.push_back(std::move(*path));
+        }
+        std::vector<std::string> grants;
+        for (const auto& spelled : spelled_grants) {
+            const auto grant = resolve_grant(spelled, "read grant");
+            if (!grant) continue;
+            if (boundary_.all_reads || paths::is_within_any(*grant, readable)) {
+                note(text::format("read grant {} is dropped: it is readable anyway", paths::quoted(spelled)));
+                continue;
+            }
+            add_once(grants, *grant, text::format("read grant {}", paths::quoted(spelled)));
+        }
+        boundary_.read_grants = without_nested(std::move(grants), "read grant");
+
+        // srt mounts a readable directory over the writable file beneath it (srt-facts, section 8); only directories can be
+        // mounted back on top.
+        for (const auto& writable : boundary_.write_grants) {
+            struct stat status {};
+            if (::stat(writable.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) continue;
+            for (const auto& grant : boundary_.read_grants) {
+                if (paths::is_beneath(writable, grant))
+                    refuse(text::format("bailey: the write grant {} is a file inside the read grant {}, which srt would make read-only; "
+                                        "grant writing to the directory {} instead",
+                                        paths::quoted(writable), paths::quoted(grant), paths::quoted(paths::parent(writable))));
+            }
+        }
+    }
+
+    void note_idle_denials() {
+        const auto writable = writable_paths(boundary_);
+        for (const auto& denial : boundary_.write_denials) {
+            if (!paths::is_within_any(denial, writable) &&
+                std::none_of(writable.begin(), writable.end(), [&](const auto& path) { return paths::is_within(path, denial); }))
+                note(text::format("write denial {} has no effect: nothing there is writable", paths::quoted(denial)));
+        }
+        const auto note_missing = [&](const std::vector<std::string>& denials, std::string_view what) {
+            for (const auto& denial : denials) {
+                if (paths::exists(denial)) continue;
+                if (paths::is_within_any(denial, writable)) {
+                    note(text::format("{} {} does not exist yet: while a command runs an empty placeholder keeps its place", what, paths::quoted(denial)));
+                } else {
+                    note(text::format("{} {} does not exist: there is nothing to deny", what, paths::quoted(denial)));
+                }
+            }
+        };
+        note_missing(boundary_.read_denials, "read denial");
+        note_missing(boundary_.write_denials, "write denial");
+    }
+
+    void settle_domains() {
+        remove_duplicates(boundary_.denied_domains, "denied domain");
+        remove_duplicates(boundary_.allowed_domains, "allowed domain");
+        for (const auto& domain : boundary_.allowed_domains) {
+            if (contains(boundary_.denied_domains, domain))
+                note(text::format("domain {} is both allowed and denied: the denial wins", paths::quoted(domain)));
+        }
+    }
+
+    void settle_environment() {
+        remove_duplicates(boundary_.env_passed, "environment name");
+        remove_duplicates(boundary_.env_credentials, "credential");
+    }
+
+    void note_weakenings() {
+        if (boundary_.all_reads) note("weakening AllReads: commands read everything that the host user can read, except what is denied");
+        if (boundary_.all_unix_sockets)
+            note(on_linux ? "weakening AllUnixSockets: commands reach every Unix socket they can see, and srt's seccomp filter is off"
+                          : "weakening AllUnixSockets: commands reach every Unix socket they can see");
+        if (on_linux && boundary_.local_binding)
+            note("LocalBinding changes nothing on Linux: every sandbox has a loopback network of its own, where binding always works");
+        if (on_linux && !boundary_.local_binding)
+            note("binding local ports cannot be refused on Linux; they exist only inside the sandbox's own loopback network");
+        if (boundary_.limits.processes && ::geteuid() == 0)
+            note("ProcessLimit has no effect for root: the kernel does not count root's processes");
+        for (const auto& name : boundary_.env_credentials)
+            note(text::format("credential {} is passed through: commands and all they start can read it", name));
+    }
+
+    [[nodiscard]] bool is_denied(const std::string& path) const {
+        return paths::is_within_any(path, boundary_.read_denials) || paths::is_within_any(path, boundary_.write_denials);
+    }
+
+    void add_once(std::vector<std::string>& list, const std::string& path, const std::string& what) {
+        if (contains(list, path)) {
+            note(text::format("{} is dropped: it is named twice", what));
+        } else {
+            list.push_back(path);
+        }
+    }
+
+    std::vector<std::string> without_nested(std::vector<std::string> list, std::string_view what) {
+        std::vector<std::string> kept;
+        for (const auto& path : list) {
+            const auto wider = std::find_if(list.begin(), list.end(), [&](const auto& other) { return paths::is_beneath(path, other); });
+            if (wider == list.end()) {
+                kept.push_back(path);
+            } else {
+                note(text::format("{} {} is dropped: it lies inside {}", what, paths::quoted(path), paths::quoted(*wider)));
+            }
+        }
+        std::sort(kept.begin(), kept.end());
+        return kept;
+    }
+
+    void remove_duplicates(std::vector<std::string>& list, std::string_view what) {
+        std::vector<std::string> kept;
+        for (const auto& value : list) add_once(kept, value, text::format("{} {}", what, paths::quoted(value)));
+        list = std::move(kept);
+    }
+
+    [[nodiscard]] static bool contains(const std::vector<std::string>& list, const std::string& value) {
+        return std::find(list.begin(), list.end(), value) != list.end();
+    }
+    [[nodiscard]] static std::string not_utf8(std::string_view what, std::string_view path) {
+        return text::format("bailey: {} {} is not valid UTF-8, which srt's settings cannot hold; rename it", what, paths::quoted(path));
+    }
+    bool refuse(std::string refusal) {
+        boundary_.refusals.push_back(std::move(refusal));
+        return false;
+    }
+    std::nullopt_t refuse_path(std::string refusal) {
+        refuse(std::move(refusal));
+        return std::nullopt;
+    }
+    void note(std::string note) { boundary_.notes.push_back(std::move(note)); }
+
+    Boundary boundary_;
+    std::string spelled_root_;
+};
+
+}  // namespace detail
+
+/// The boundary of a workspace in that root, or a PolicyError with every reason why there is none.
+[[nodiscard]] inline Result<Boundary> resolve(Boundary declared, std::string_view root) {
+    return detail::Resolver{std::move(declared), root}.resolve();
+}
+
+}  // namespace bailey
