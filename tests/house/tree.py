@@ -12,10 +12,10 @@ def headers():
     return sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "bailey").rglob("*.hpp"))
 
 
-def compile_text(command, text, *more):
-    """Runs a compiler on a text; what it printed, or None when it was content."""
-    done = subprocess.run([*command, *more, "-x", "c++", "-"], input=text, capture_output=True, text=True)
-    return None if done.returncode == 0 else done.stderr
+def rejected(command, text):
+    """What a compiler said when it refused a text; None when it took it."""
+    done = subprocess.run([*command, "-x", "c++", "-"], input=text, capture_output=True, text=True)
+    return done.stderr if done.returncode else None
 
 
 def conclude(problems, good):
