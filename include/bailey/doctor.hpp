@@ -1,0 +1,47 @@
+// What a workspace needs of this machine, whether it is there, and how to mend it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <bailey/base/error.hpp>
+#include <bailey/boundary/boundary.hpp>
+#include <bailey/srt/tools.hpp>
+#include <bailey/workspace.hpp>
+
+namespace bailey {
+
+struct Check {
+    std::string name;    ///< what was looked at: "tools", "sandbox"
+    bool ok = false;
+    std::string detail;  ///< what was found, or what is wrong and how to mend it
+};
+
+/// Looks for the tools, then runs a command in a real sandbox in a temporary directory. Takes about a second; throws nothing.
+[[nodiscard]] inline std::vector<Check> doctor(const Tools& tools = {}) {
+    std::vector<Check> checks;
+    const auto found = srt::find_tools(tools, Boundary{.root = "/nonexistent", .read_only = true, .private_tmp = true});
+    if (!found) {
+        checks.push_back({"tools", false, found.error().what()});
+        return checks;
+    }
+    checks.push_back({"tools", true, text::format("srt {} in {}, node {}, bwrap {}, socat {}, rg {}", found->version, found->package, found->node,
+                                                  found->bwrap, found->socat, found->rg)});
+
+    char root[] = "/tmp/bailey-doctor-XXXXXX";
+    if (::mkdtemp(root) == nullptr) {
+        checks.push_back({"sandbox", false, process::system_error("mkdtemp").what()});
+        return checks;
+    }
+    if (auto workspace = Workspace<>::open(root); !workspace) {
+        checks.push_back({"sandbox", false, workspace.error().what()});
+    } else {
+        const auto result = workspace->use(tools).try_run("echo ok");
+        checks.push_back({"sandbox", result && result->ok(), result ? text::format("a command ran and {}", to_string(result->outcome)) : result.error().what()});
+    }
+    srt::remove_tree(root);
+    return checks;
+}
+
+}  // namespace bailey

@@ -1,0 +1,278 @@
+// A command that is running: a live handle for an event loop, or to wait for. run() is spawn() and wait().
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <version>
+#if defined(__cpp_lib_jthread)
+#include <stop_token>
+#endif
+
+#include <bailey/base/error.hpp>
+#include <bailey/process/process.hpp>
+#include <bailey/run.hpp>
+#include <bailey/srt/guard.hpp>
+#include <bailey/srt/sandbox.hpp>
+#include <bailey/srt/start_marker.hpp>
+
+namespace bailey {
+
+/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it.
+class Running {
+public:
+    Running(Running&&) noexcept = default;
+    Running& operator=(Running&&) noexcept = default;
+
+    [[nodiscard]] static Result<Running> start(std::shared_ptr<const srt::Sandbox> sandbox, srt::Request request, RunOptions options) {
+        std::unique_ptr<State> state{new State{std::move(sandbox), std::move(request), std::move(options)}};
+        if (auto begun = state->begin(); !begun) return begun.error();
+        return Running{std::move(state)};
+    }
+
+    /// Readable when step() has something to do: for poll, epoll or kqueue. Stays the same and valid while this lives.
+    [[nodiscard]] int fd() const { return state_->readiness.fd(); }
+
+    /// Does what can be done now and never blocks, but for the callbacks. True when the command has ended.
+    bool step() { return state_->step(); }
+
+    /// From any thread: ends the command with Outcome::cancelled, unless it has ended before.
+    void stop() { state_->stop.request(); }
+
+    /// Input::pipe() only. Bytes that the command does not read are dropped when it ends.
+    void write(std::string_view bytes) { state_->write(bytes); }
+    void close_input() { state_->close_input(); }
+
+    /// Waits at most that long; true when the command has ended.
+    bool wait_for(std::chrono::milliseconds at_most) {
+        const auto until = process::Clock::now() + at_most;
+        while (!step()) {
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - process::Clock::now());
+            if (left.count() <= 0) return false;
+            state_->wait(left);
+        }
+        return true;
+    }
+
+    /// Waits for the end. The result is handed out once.
+    [[nodiscard]] Result<CommandResult> try_wait() {
+        while (!step()) state_->wait(std::nullopt);
+        return state_->take_result();
+    }
+#if defined(__cpp_exceptions)
+    CommandResult wait() { return try_wait().value(); }
+#endif
+
+private:
+    struct State {
+        State(std::shared_ptr<const srt::Sandbox> in, srt::Request what, RunOptions how)
+            : sandbox{std::move(in)},
+              request{std::move(what)},
+              options{std::move(how)},
+              out{options.output_limit, options.keep},
+              err{options.output_limit, options.keep} {}
+
+        State(const State&) = delete;
+        State& operator=(const State&) = delete;
+
+        /// Nobody waited for the end: the host is protected all the same.
+        ~State() {
+            child.reset();
+            if (launched && marker && marker->seen()) (void)launched->look_around();
+        }
+
+        Result<void> begin() {
+            if (options.timeout.count() > 0) deadline = began + options.timeout;
+            auto opened = process::Readiness::open();
+            if (!opened) return opened.error();
+            readiness = std::move(*opened);
+            if (auto attached = stop.attach(readiness); !attached) return attached;
+#if defined(__cpp_lib_jthread)
+            if (options.stop.stop_possible()) on_stop.emplace(options.stop, StopRequest{&stop});
+#endif
+            if (options.limiter == nullptr) return launch();
+            readiness.watch_readable(options.limiter->fd());
+            readiness.wake_at(deadline);
+            return start_when_allowed();
+        }
+
+        /// Only now the workspace is looked at: what stood there while we waited for a slot does not count.
+        Result<void> launch() {
+            if (stop.requested()) {  // cancelled before it began: it never begins
+                finished_early = Outcome::cancelled;
+                return {};
+            }
+            auto prepared = sandbox->prepare(request);
+            if (!prepared) return prepared.error();
+            launched.emplace(std::move(*prepared));
+            marker.emplace(launched->nonce());
+            auto plan = launched->take_plan();
+            plan.input = std::exchange(options.input, {});
+            plan.deadline = deadline;
+            auto started = process::Process::start(std::move(plan), readiness, stop);
+            if (!started) return started.error();
+            child = std::move(*started);
+            if (!early_input.empty()) child->write(std::exchange(early_input, {}));
+            if (input_closed) child->close_input();
+            return {};
+        }
+
+        Result<void> start_when_allowed() {
+            slot = options.limiter->try_acquire();
+            if (!slot) return {};
+            readiness.forget(options.limiter->fd());
+            return launch();
+        }
+
+        bool step() {
+            if (failure || result_ready()) return true;
+            if (!child) {
+                stop.quiet();
+                if (stop.requested()) {
+                    finished_early = Outcome::cancelled;
+                } else if (deadline && process::Clock::now() >= *deadline) {
+                    finished_early = Outcome::timed_out;
+                } else if (auto started = start_when_allowed(); !started) {
+                    failure = started.error();
+                }
+                return failure || result_ready();
+            }
+#if defined(__cpp_exceptions)
+            try {
+                child->step([this](process::Stream stream, std::string_view bytes) { receive(stream, bytes); });
+            } catch (...) {
+                if (!thrown) thrown = std::current_exception();
+                stop.request();
+            }
+#else
+            child->step([this](process::Stream stream, std::string_view bytes) { receive(stream, bytes); });
+#endif
+            return result_ready();
+        }
+
+        void receive(process::Stream stream, std::string_view bytes) {
+            if (stream == process::Stream::err) {
+                bytes = marker->feed(bytes);
+                if (marker->seen()) slot.release();
+            }
+            if (bytes.empty()) return;
+            auto& capture = stream == process::Stream::out ? out : err;
+            capture.append(bytes);
+            const auto& callback = stream == process::Stream::out ? options.on_stdout : options.on_stderr;
+            if (callback && !thrown) callback(bytes);
+        }
+
+        [[nodiscard]] bool result_ready() const { return finished_early || (child && child->done()); }
+
+        void wait(std::optional<std::chrono::milliseconds> at_most) const {
+            if (child) {
+                child->wait(at_most);
+            } else {
+                readiness.wait(at_most);
+            }
+        }
+
+        void write(std::string_view bytes) {
+            if (child) {
+                child->write(bytes);
+            } else {
+                early_input += bytes;
+            }
+        }
+        void close_input() {
+            input_closed = true;
+            if (child) child->close_input();
+        }
+
+        Result<CommandResult> take_result() {
+            slot.release();
+            if (failure) return *failure;
+            CommandResult result;
+            result.outcome = finished_early.value_or(child ? child->ending().outcome : Outcome::cancelled);
+            if (child) {
+                if (auto decided = decide(result); !decided) return decided.error();
+            }
+            result.out_bytes = out.total();
+            result.err_bytes = err.total();
+            auto kept_out = out.take();
+            auto kept_err = err.take();
+            result.out = std::move(kept_out.bytes);
+            result.err = std::move(kept_err.bytes);
+            result.out_truncated = kept_out.truncated;
+            result.err_truncated = kept_err.truncated;
+            result.out_gap = kept_out.gap;
+            result.err_gap = kept_err.gap;
+            launched.reset();
+            result.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(process::Clock::now() - began);
+            if (thrown) return Error{ErrorCode::callback, "bailey: a callback threw; the command was stopped", thrown};
+            return result;
+        }
+
+        /// By evidence: the marker, our own clock and signals, and only then srt's status.
+        Result<void> decide(CommandResult& result) {
+            if (marker->seen()) result.violations = launched->look_around();
+            if (result.outcome != Outcome::exited) return {};
+            const auto& ending = child->ending();
+            if (!marker->seen()) return start_failure();
+            if (!ending.status_known) {
+                const auto noted = srt::noted_exit_code(child->notes());
+                if (!noted)
+                    return Error{ErrorCode::process, "bailey: the command's exit status is lost: somebody else in this process reaped the child "
+                                                     "(a waitpid(-1), or SIGCHLD ignored)", ECHILD};
+                result.exit_code = *noted;
+            } else {
+                result.exit_code = ending.exit_code;
+            }
+            if (result.exit_code > 128 && result.exit_code <= 192) result.likely_signal = result.exit_code - 128;
+            return {};
+        }
+
+        [[nodiscard]] Error start_failure() const {
+            if (const auto version = srt::guard_note(child->notes(), 'N')) {
+                const auto tools = sandbox->tools();
+                return {ErrorCode::srt_unavailable, text::format("bailey: node {} is too old: srt needs {} or newer; install it, or name another in Tools::node",
+                                                                 *version, tools ? tools->node_floor : "a newer one")};
+            }
+            std::string words = marker->before();
+            while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
+            if (words.empty()) words = "it said nothing";
+            return {ErrorCode::sandbox_start, text::format("bailey: the sandbox did not start, the command never ran (srt ended with {}): {}",
+                                                           child->ending().exit_code, words)};
+        }
+
+        std::shared_ptr<const srt::Sandbox> sandbox;
+        srt::Request request;
+        RunOptions options;
+        process::Clock::time_point began = process::Clock::now();
+        std::optional<process::Clock::time_point> deadline;
+        process::Capture out, err;
+        process::Readiness readiness;
+        process::StopSignal stop;
+#if defined(__cpp_lib_jthread)
+        struct StopRequest {
+            process::StopSignal* signal;
+            void operator()() const { signal->request(); }
+        };
+        std::optional<std::stop_callback<StopRequest>> on_stop;
+#endif
+        Limiter::Slot slot;
+        std::optional<srt::Launch> launched;
+        std::optional<srt::StartMarker> marker;
+        std::exception_ptr thrown;
+        std::string early_input;
+        bool input_closed = false;
+        std::optional<Outcome> finished_early;
+        std::optional<Error> failure;
+        std::unique_ptr<process::Process> child;  // last: ends before what it uses
+    };
+
+    explicit Running(std::unique_ptr<State> state) : state_{std::move(state)} {}
+
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace bailey

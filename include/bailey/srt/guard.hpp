@@ -1,0 +1,54 @@
+// The few lines of JavaScript that node runs before srt: they tie srt's life to the host's, and carry two facts back.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bailey::srt {
+
+/// Descriptors of srt, by number; the plan must list them in this order.
+inline constexpr int settings_fd = 3;
+inline constexpr int lifeline_fd = 4;
+
+/// Arguments: srt's cli.js, the oldest node it accepts, then srt's own. Plain old syntax, so that an old node can read it and refuse.
+/// When the host dies, however it dies, the lifeline ends and the whole group goes at once: srt alone would leave its
+/// sandbox behind (srt-facts, sections 2 and 3). Notes: "N<version>" = node is too old; "X<code>" = srt's exit status,
+/// for hosts that let somebody else reap their children.
+inline constexpr std::string_view guard_script = R"js('use strict';
+var fs = require('fs'), net = require('net'), cli = process.argv[1], floor = process.argv[2];
+process.argv.splice(1, 2);
+function note(text) { try { fs.writeSync(4, text + '\n'); } catch (e) {} }
+function older(a, b) {
+  a = a.split('.'); b = b.split('.');
+  for (var i = 0; i < 3; i++) if (+(a[i] || 0) !== +(b[i] || 0)) return +(a[i] || 0) < +(b[i] || 0);
+  return false;
+}
+if (older(process.versions.node, floor)) { note('N' + process.versions.node); process.exit(1); }
+function hostDied() { process.kill(-process.pid, 'SIGKILL'); }
+var lifeline = new net.Socket({fd: 4, readable: true, writable: false});
+lifeline.on('error', hostDied); lifeline.on('close', hostDied); lifeline.resume(); lifeline.unref();
+process.on('exit', function (code) { note('X' + code); });
+import(require('url').pathToFileURL(cli).href);
+)js";
+
+/// What the guard noted under that letter.
+[[nodiscard]] inline std::optional<std::string> guard_note(std::string_view notes, char letter) {
+    while (!notes.empty()) {
+        const auto end = notes.find('\n');
+        if (end == std::string_view::npos) return std::nullopt;
+        if (notes.front() == letter) return std::string{notes.substr(1, end - 1)};
+        notes.remove_prefix(end + 1);
+    }
+    return std::nullopt;
+}
+
+[[nodiscard]] inline std::optional<int> noted_exit_code(std::string_view notes) {
+    const auto note = guard_note(notes, 'X');
+    int code = 0;
+    if (!note || std::from_chars(note->data(), note->data() + note->size(), code).ec != std::errc{}) return std::nullopt;
+    return code;
+}
+
+}  // namespace bailey::srt

@@ -1,0 +1,119 @@
+// Keeps the place of a denied path that does not exist yet. srt's own placeholder goes when the run that made it ends, and
+// takes the protection of every overlapping run with it; this one is counted, across processes, by locks on the file itself.
+#pragma once
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bailey/base/error.hpp>
+#include <bailey/boundary/paths.hpp>
+#include <bailey/process/fd.hpp>
+#include <bailey/srt/beneath.hpp>
+#include <bailey/srt/private_directory.hpp>
+
+namespace bailey::srt {
+
+/// Where a placeholder for an absolute path would stand: its first component that does not exist, or is no directory.
+[[nodiscard]] inline std::string place_of(const std::string& path) {
+    for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+        auto component = path.substr(0, slash);
+        struct stat status {};
+        if (::lstat(component.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return component;
+    }
+    return path;
+}
+
+/// A directory by its real path, from the root of the file system and through no link: one that has been swapped in is refused.
+[[nodiscard]] inline process::Fd open_real_directory(std::string_view path) {
+    process::Fd directory{::open("/", detail::search_only | O_DIRECTORY | O_CLOEXEC)};
+    while (directory && !path.empty()) {
+        path.remove_prefix(1);
+        const auto name = path.substr(0, path.find('/'));
+        path.remove_prefix(name.size());
+        if (!name.empty()) directory = open_directory_at(directory.get(), std::string{name});
+    }
+    return directory;
+}
+
+class Placeholder {
+public:
+    /// What a leftover is recognised by, after a crash or by a person.
+    static constexpr std::string_view content =
+        "# placeholder made by bailey: a policy denies this path while a command runs; safe to delete when none does\n";
+
+    /// Makes the placeholder, or joins the runs that hold it already. The path must be real up to its last component.
+    [[nodiscard]] static Result<Placeholder> hold(const std::string& path) {
+        Placeholder held;
+        held.name_ = path.substr(path.rfind('/') + 1);
+        held.directory_ = open_real_directory(paths::parent(path));
+        if (!held.directory_) return failed(path);
+        // Whoever ends last removes the file between our open and our lock: then begin again.
+        for (int attempt = 0; attempt < 100; ++attempt) {
+            if (auto made = held.make(); !made) return made.error();
+            if (held.file_) return held;
+            process::Fd file{::openat(held.directory_.get(), held.name_.c_str(), O_RDONLY | detail::no_follow)};
+            if (!file && errno == ENOENT) continue;
+            if (!file || ::flock(file.get(), LOCK_SH) != 0) return failed(path);
+            if (!held.still_names(file)) continue;
+            // What is not a placeholder was made meanwhile: it is denied as it is, and not ours to remove.
+            if (read_file_at(held.directory_.get(), held.name_, content.size()) == content) held.file_ = std::move(file);
+            return held;
+        }
+        return failed(path);
+    }
+
+    /// A leftover, or one that another run holds just now.
+    [[nodiscard]] static bool stands_at(const std::string& path) { return read_file_at(AT_FDCWD, path, content.size()) == content; }
+
+    Placeholder(Placeholder&&) = default;
+    Placeholder& operator=(Placeholder&&) = delete;
+    ~Placeholder() {
+        // The last one out can have the lock for itself.
+        if (file_ && ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 && still_names(file_)) ::unlinkat(directory_.get(), name_.c_str(), 0);
+    }
+
+private:
+    Placeholder() = default;
+
+    /// The file appears with its content and its lock, or not at all because the name is taken.
+    Result<void> make() {
+        const std::string draft = ".bailey-" + random_hex(8);
+        process::Fd file{::openat(directory_.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | detail::no_follow, 0444)};
+        if (!file) return failed(name_);
+        const auto written = process::write_all(file, content);
+        const bool locked = ::flock(file.get(), LOCK_SH) == 0;
+        const bool linked = written && locked && ::linkat(directory_.get(), draft.c_str(), directory_.get(), name_.c_str(), 0) == 0;
+        const int reason = errno;
+        ::unlinkat(directory_.get(), draft.c_str(), 0);
+        if (linked) {
+            file_ = std::move(file);
+        } else if (written && locked && reason != EEXIST) {
+            errno = reason;
+            return failed(name_);
+        }
+        return written;
+    }
+
+    [[nodiscard]] bool still_names(const process::Fd& file) const {
+        struct stat open_file {};
+        struct stat named {};
+        return ::fstat(file.get(), &open_file) == 0 && ::fstatat(directory_.get(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+               open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+    }
+    [[nodiscard]] static Error failed(const std::string& path) {
+        return process::system_error(text::format("keeping the denied path {} from being created", paths::quoted(path)));
+    }
+
+    process::Fd directory_;
+    std::string name_;
+    process::Fd file_;
+};
+
+}  // namespace bailey::srt

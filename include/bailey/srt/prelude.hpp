@@ -1,0 +1,92 @@
+// The shell code that runs first inside the sandbox: proves that it is one, sets the command's world, and becomes the command.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <bailey/base/format.hpp>
+#include <bailey/base/platform.hpp>
+#include <bailey/boundary/boundary.hpp>
+
+namespace bailey::srt {
+
+/// A word of bash that stands for exactly these bytes.
+[[nodiscard]] inline std::string shell_quoted(std::string_view text) {
+    std::string result = "'";
+    for (char c : text) {
+        if (c == '\'') {
+            result += "'\\''";
+        } else {
+            result += c;
+        }
+    }
+    return result += '\'';
+}
+
+/// A path and what it must be inside: the very directory that was opened when the workspace was made.
+struct PinnedIdentity {
+    std::string path;
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+};
+
+struct PreludePlan {
+    std::string nonce;
+    std::string hidden_path;    ///< exists on the host, and in no sandbox
+    std::string readonly_path;  ///< a file that no sandbox can create
+    std::vector<PinnedIdentity> pinned;
+    std::string cwd;
+    std::vector<EnvironmentEntry> environment;
+    ResourceLimits limits;
+    std::vector<std::string> argv;  ///< run without a shell, or, when empty:
+    std::string command;            ///< for bash -c, or, when it is too long for one argument:
+    std::string command_file;
+};
+
+/// The kernel's limit for one argument is 128 KiB (MAX_ARG_STRLEN); quoting may lengthen nothing here, the shell has unquoted it.
+inline constexpr std::size_t longest_argument = 120 * 1024;
+
+[[nodiscard]] inline std::string prelude(const PreludePlan& plan) {
+    // The checks come before the command's environment is set, which could change how bash reads them (POSIXLY_CORRECT).
+    std::string script = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
+    script += text::format("[ ! -e {} ] || bailey_refuse 'this is no sandbox: the host is visible'\n", shell_quoted(plan.hidden_path));
+    script += text::format("{{ ! : > {}; }} 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n",
+                           shell_quoted(plan.readonly_path));
+    for (const auto& pinned : plan.pinned) {
+        script += text::format("[ \"$(stat {} -- {})\" = {}:{} ] || bailey_refuse {}\n", on_linux ? "-c %d:%i" : "-f %d:%i",
+                               shell_quoted(pinned.path), pinned.device, pinned.inode,
+                               shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"));
+    }
+    script += text::format("cd -- {} || bailey_refuse 'the directory of the command cannot be entered'\n", shell_quoted(plan.cwd));
+
+    const auto limit = [&](char option, const std::optional<std::uint64_t>& value, std::uint64_t unit) {
+        if (!value) return;
+        const auto number = *value / unit + (*value % unit != 0 ? 1 : 0);
+        // Where the host's own hard limit is lower already, it stays.
+        script += text::format("ulimit -SH{0} {1} 2>/dev/null || [ \"$(ulimit -H{0})\" -le {1} ] || bailey_refuse 'a resource limit cannot be set'\n",
+                               option, number);
+    };
+    limit('t', plan.limits.cpu_seconds, 1);
+    limit('v', plan.limits.memory_bytes, 1024);
+    limit('u', plan.limits.processes, 1);
+    limit('f', plan.limits.file_size_bytes, 1024);
+    limit('n', plan.limits.open_files, 1);
+
+    script += "unset CLAUDE_CODE_TMPDIR OLDPWD\n";
+    script += "export SHLVL=1";  // exec takes one away, the command's own shell adds one
+    for (const auto& [name, value] : plan.environment) script += text::format(" {}={}", name, shell_quoted(value));
+    script += text::format("\nprintf '\\036%s\\n' {} >&2\n", plan.nonce);
+    if (!plan.argv.empty()) {
+        script += "exec --";
+        for (const auto& argument : plan.argv) script += ' ' + shell_quoted(argument);
+    } else if (plan.command.size() <= longest_argument) {
+        script += "exec -a bash -- \"$BASH\" -c -- " + shell_quoted(plan.command);
+    } else {
+        script += "exec -a bash -- \"$BASH\" -- " + shell_quoted(plan.command_file);
+    }
+    return script += '\n';
+}
+
+}  // namespace bailey::srt

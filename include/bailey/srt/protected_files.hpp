@@ -1,0 +1,115 @@
+// Before a run: what the command must not be able to change, and a memory of it, by which what it adds is told apart.
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <bailey/base/error.hpp>
+#include <bailey/base/format.hpp>
+#include <bailey/srt/beneath.hpp>
+#include <bailey/srt/protected_scan.hpp>
+
+namespace bailey::srt {
+
+class ProtectedSnapshot {
+public:
+    /// What exists and must be denied for writing. Absolute; a link stands for what it leads to, as srt takes it.
+    [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
+
+    [[nodiscard]] const std::string& root() const { return root_; }
+    [[nodiscard]] const std::vector<std::string>& writable() const { return writable_; }
+    [[nodiscard]] const ScanLimits& limits() const { return limits_; }
+
+    /// How it was, or null when there was none.
+    [[nodiscard]] const ProtectedEntry* find(std::string_view path, ProtectedKind kind) const {
+        const auto at = std::lower_bound(entries_.begin(), entries_.end(), std::pair{path, kind}, [](const auto& entry, const auto& key) {
+            return std::pair{std::string_view{entry.path}, entry.kind} < key;
+        });
+        return at != entries_.end() && at->path == path && at->kind == kind ? &*at : nullptr;
+    }
+    /// It is the same file with the same content, and leads to the same place if it leads anywhere.
+    [[nodiscard]] bool has_unchanged(const ProtectedEntry& entry) const {
+        const ProtectedEntry* before = find(entry.path, entry.kind);
+        return before != nullptr && before->identity == entry.identity && before->target == entry.target;
+    }
+
+private:
+    friend Result<ProtectedSnapshot> protected_snapshot(const std::string&, std::vector<std::string>, ScanLimits);
+
+    std::string root_;
+    std::vector<std::string> writable_;
+    ScanLimits limits_;
+    std::vector<ProtectedEntry> entries_;  // sorted by path and kind
+    std::vector<std::string> paths_;
+};
+
+namespace detail {
+// Three of bwrap's arguments for each path and for each directory above one; srt stops at 9000 and needs some itself.
+inline constexpr std::size_t most_protected_mounts = 2400;
+
+/// A hook that is a link runs what it leads to, which lies where the command may write.
+inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks, std::vector<std::string>& paths) {
+    const process::Fd directory = scan.open(hooks);
+    if (!directory) return;
+    static_cast<void>(list_directory(directory.get(), [&](std::string_view name, unsigned char) {
+        const std::string hook{name};
+        const bool link = identity_at(directory.get(), hook).type == FileType::symlink;
+        if (link && target_identity_at(directory.get(), hook)) paths.push_back(join(hooks, name));
+        return paths.size() < most_protected_mounts;
+    }));
+}
+}  // namespace detail
+
+/// `root` and `writable` (the other directories that the command may write) are absolute and free of links. Asks for
+/// nothing to be denied that does not exist, so that srt makes no placeholders: what is new afterwards is judged by
+/// quarantine_planted.
+[[nodiscard]] inline Result<ProtectedSnapshot> protected_snapshot(const std::string& root, std::vector<std::string> writable = {},
+                                                                  ScanLimits limits = {}) {
+    const auto trust_all = [](const ProtectedEntry&) { return true; };
+    ProtectedScan scan{root, writable, limits, trust_all};
+    if (!scan.run()) {
+        return Error{ErrorCode::policy, text::format("bailey: the workspace \"{}\" cannot be opened as a directory without links", root)};
+    }
+    if (scan.incomplete()) {
+        return Error{ErrorCode::policy,
+                     text::format("bailey: the workspace \"{}\" has too many files to find all that must be protected in it "
+                                  "({} directories, {} names are looked at); open a smaller directory as the workspace",
+                                  root, limits.directories, limits.names)};
+    }
+    ProtectedSnapshot snapshot;
+    snapshot.root_ = root;
+    snapshot.writable_ = std::move(writable);
+    snapshot.limits_ = limits;
+    snapshot.entries_ = std::move(scan.entries());
+    std::sort(snapshot.entries_.begin(), snapshot.entries_.end(), [](const auto& a, const auto& b) {
+        return std::pair{std::string_view{a.path}, a.kind} < std::pair{std::string_view{b.path}, b.kind};
+    });
+
+    auto& paths = snapshot.paths_;
+    for (const ProtectedEntry& entry : snapshot.entries_) {
+        if (entry.kind == ProtectedKind::git_above || entry.kind == ProtectedKind::git_index) continue;
+        if (entry.identity.type == FileType::symlink && !entry.target) continue;
+        paths.push_back(entry.path);
+        if (entry.kind == ProtectedKind::git_hooks) detail::add_linked_hooks(scan, entry.path, paths);
+    }
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+
+    std::set<std::string_view> above;
+    for (const std::string& path : paths) {
+        for (std::string_view parent = parent_of(path); parent != "/" && above.insert(parent).second;) parent = parent_of(parent);
+    }
+    if (paths.size() + above.size() > detail::most_protected_mounts) {
+        return Error{ErrorCode::policy,
+                     text::format("bailey: the workspace \"{}\" holds {} files and directories that must be protected (settings of shells "
+                                  "and editors, hooks and configuration of git repositories), more than srt can take; "
+                                  "open a smaller directory as the workspace, or move repositories out of it",
+                                  root, paths.size())};
+    }
+    return snapshot;
+}
+
+}  // namespace bailey::srt

@@ -1,0 +1,157 @@
+// The workspace: a directory in which any command can be run, with its boundary as a type.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <bailey/base/error.hpp>
+#include <bailey/boundary/boundary.hpp>
+#include <bailey/boundary/explain.hpp>
+#include <bailey/files.hpp>
+#include <bailey/grammar/environment.hpp>
+#include <bailey/policy/concept.hpp>
+#include <bailey/run.hpp>
+#include <bailey/running.hpp>
+#include <bailey/srt/sandbox.hpp>
+#include <bailey/srt/tools.hpp>
+
+namespace bailey {
+
+/// A policy whose type says everything.
+template <class P>
+concept LiteralPolicy = Policy<P> && std::is_empty_v<P> && std::default_initializable<P>;
+
+/// A directory in which any command line can be run, bounded by the kernel. Without a policy: reads the workspace, /tmp and the
+/// system, writes the workspace and /tmp, reaches no network, inherits nothing. docs/policies.md has the table.
+///
+/// One workspace may be used from many threads at once. A moved-from workspace can only be destroyed or assigned to. Everything
+/// that throws has a twin try_… that returns a Result; with -fno-exceptions only those exist.
+template <Policy... Ps>
+class Workspace {
+public:
+    /// The boundary is decided here, once: paths are made absolute and real, and pinned. Relative ones start at the root.
+    [[nodiscard]] static Result<Workspace> open(std::string_view root, Ps... policies) noexcept {
+        Boundary declared;
+        (static_cast<const Ps&>(policies).apply(declared), ...);
+        auto sandbox = srt::Sandbox::make(std::move(declared), root, {});
+        if (!sandbox) return sandbox.error();
+        return Workspace{std::move(*sandbox)};
+    }
+    [[nodiscard]] static Result<Workspace> open(std::string_view root) noexcept
+        requires(sizeof...(Ps) > 0 && (LiteralPolicy<Ps> && ...))
+    {
+        return open(root, Ps{}...);
+    }
+
+#if defined(__cpp_exceptions)
+    /// Throws PolicyError: the root is missing or no directory, a value is refused, a grant cannot be pinned.
+    explicit Workspace(std::string_view root, Tools tools = {})
+        requires(LiteralPolicy<Ps> && ...)
+        : Workspace{open(root, Ps{}...).value()} {
+        if (!(tools.srt + tools.node + tools.bwrap + tools.socat + tools.rg).empty()) use(tools);
+    }
+    explicit Workspace(std::string_view root, Ps... policies)
+        requires(sizeof...(Ps) > 0)
+        : Workspace{open(root, std::move(policies)...).value()} {}
+#endif
+
+    /// Uses these tools instead of those on the host's PATH. What is wrong with them is said by the next run.
+    Workspace& use(Tools tools) {
+        sandbox_->use(tools);
+        return *this;
+    }
+
+    /// Absolute, without symlinks.
+    [[nodiscard]] const std::string& root() const { return boundary().root; }
+    [[nodiscard]] const Boundary& boundary() const { return sandbox_->boundary(); }
+    /// For people: who may do what, and what this platform cannot enforce.
+    [[nodiscard]] std::string explain() const { return bailey::explain(boundary()); }
+    /// The text that srt would receive if a command were run now.
+    [[nodiscard]] Result<std::string> try_settings_json() const { return sandbox_->settings_json(); }
+
+    [[nodiscard]] Result<Running> try_spawn(std::string_view command, RunOptions options = {}) const {
+        return start({std::string{command}, {}, options.cwd, options.env}, std::move(options));
+    }
+    [[nodiscard]] Result<CommandResult> try_run(std::string_view command, RunOptions options = {}) const {
+        return finish(try_spawn(command, std::move(options)));
+    }
+    /// No shell: argv[0] is looked up on the command's PATH, and every argument arrives as it is.
+    [[nodiscard]] Result<CommandResult> try_run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
+        if (argv.empty()) return Error{ErrorCode::policy, "bailey: run_argv was given no program; the first word is its name"};
+        return finish(start({{}, {argv.begin(), argv.end()}, options.cwd, options.env}, std::move(options)));
+    }
+    [[nodiscard]] Result<CommandResult> try_run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
+        return try_run_argv(std::span{argv.begin(), argv.size()}, std::move(options));
+    }
+
+    /// The host's own file access on the agent's behalf: beneath the root, through no symlink, and denied what commands are denied.
+    [[nodiscard]] Result<std::string> try_read_text(std::string_view path) const { return files::read_text(sandbox_->root(), boundary(), path); }
+    [[nodiscard]] Result<void> try_write_text(std::string_view path, std::string_view content) const {
+        return files::write_text(sandbox_->root(), boundary(), path, content);
+    }
+
+#if defined(__cpp_exceptions)
+    [[nodiscard]] std::string settings_json() const { return try_settings_json().value(); }
+
+    /// Runs a command line with bash and waits. A command that fails, is stopped or times out is a result; what throws is everything
+    /// that kept it from being run: PolicyError, SrtUnavailableError, SandboxStartError, ProcessError, and what a callback threw.
+    CommandResult run(std::string_view command, RunOptions options = {}) const { return try_run(command, std::move(options)).value(); }
+    CommandResult run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
+        return try_run_argv(argv, std::move(options)).value();
+    }
+    CommandResult run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
+        return try_run_argv(argv, std::move(options)).value();
+    }
+    /// Starts a command and returns its live handle.
+    [[nodiscard]] Running spawn(std::string_view command, RunOptions options = {}) const { return try_spawn(command, std::move(options)).value(); }
+
+    [[nodiscard]] std::string read_text(std::string_view path) const { return try_read_text(path).value(); }
+    void write_text(std::string_view path, std::string_view content) const { try_write_text(path, content).value(); }
+#endif
+
+private:
+    explicit Workspace(std::shared_ptr<srt::Sandbox> sandbox) : sandbox_{std::move(sandbox)} {}
+
+    [[nodiscard]] Result<Running> start(srt::Request request, RunOptions options) const {
+        if (auto checked = check(request); !checked) return checked.error();
+        return Running::start(sandbox_, std::move(request), std::move(options));
+    }
+    [[nodiscard]] static Result<CommandResult> finish(Result<Running> running) {
+        if (!running) return running.error();
+        return running->try_wait();
+    }
+
+    /// Refused by name, before anything starts; values are never repeated, they may be secrets.
+    [[nodiscard]] static Result<void> check(const srt::Request& request) {
+        const auto nul = [](std::string_view text) { return text.find('\0'); };
+        if (const auto at = nul(request.command); at != std::string::npos)
+            return Error{ErrorCode::policy, text::format("bailey: the command contains a NUL byte at {}; a shell cannot be given one", at)};
+        for (std::size_t i = 0; i < request.argv.size(); ++i) {
+            if (const auto at = nul(request.argv[i]); at != std::string::npos)
+                return Error{ErrorCode::policy, text::format("bailey: argument {} contains a NUL byte at {}; a program cannot be given one", i, at)};
+        }
+        for (const auto& [name, value] : request.environment) {
+            if (const auto fault = grammar::env_name_fault(name, grammar::EnvUse::value))
+                return Error{ErrorCode::policy, grammar::refusal(grammar::sentence(fault.kind), "RunOptions::env", name, fault.position)};
+            if (const auto fault = grammar::env_value_fault(value))
+                return Error{ErrorCode::policy, grammar::refusal(grammar::sentence(fault.kind), "RunOptions::env, the value of", name, fault.position)};
+        }
+        return {};
+    }
+
+    std::shared_ptr<srt::Sandbox> sandbox_;
+};
+
+template <Policy... Ps>
+Workspace(std::string_view, Ps...) -> Workspace<Ps...>;
+Workspace(std::string_view)->Workspace<>;
+Workspace(std::string_view, Tools)->Workspace<>;
+
+}  // namespace bailey
