@@ -26,8 +26,7 @@ struct Check {
         checks.push_back({"tools", false, found.error().what()});
         return checks;
     }
-    checks.push_back({"tools", true, text::format("srt {} in {}, node {}, bwrap {}, socat {}, rg {}", found->version, found->package, found->node,
-                                                  found->bwrap, found->socat, found->rg)});
+    checks.push_back({"tools", true, text::concat({"srt ", found->version, " in ", found->package, ", node ", found->node, ", bwrap ", found->bwrap, ", socat ", found->socat, ", rg ", found->rg})});
 
     char root[] = "/tmp/bailey-doctor-XXXXXX";
     if (::mkdtemp(root) == nullptr) {
@@ -38,7 +37,7 @@ struct Check {
         checks.push_back({"sandbox", false, workspace.error().what()});
     } else {
         const auto result = workspace->use(tools).try_run("echo ok");
-        checks.push_back({"sandbox", result && result->ok(), result ? text::format("a command ran and {}", to_string(result->outcome)) : result.error().what()});
+        checks.push_back({"sandbox", result && result->ok(), result ? text::concat({"a command ran and ", to_string(result->outcome)}) : result.error().what()});
     }
     srt::remove_tree(root);
     return checks;

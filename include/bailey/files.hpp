@@ -30,8 +30,7 @@ namespace detail {
 /// The path's components; refused where one could leave the root.
 [[nodiscard]] inline Result<std::vector<std::string>> components(const Boundary& boundary, std::string_view path) {
     const auto refused = [&](std::string_view why) {
-        return Error{ErrorCode::policy, text::format("bailey: the path {} {}; name a file inside the workspace {}", paths::quoted(path), why,
-                                                     paths::quoted(boundary.root))};
+        return Error{ErrorCode::policy, text::concat({"bailey: the path ", paths::quoted(path), " ", why, "; name a file inside the workspace ", paths::quoted(boundary.root)})};
     };
     if (path.empty()) return refused("is empty");
     if (path.find('\0') != std::string_view::npos) return refused("contains a NUL byte");
@@ -56,7 +55,7 @@ namespace detail {
     for (const auto& name : names) path = paths::join(path, name);
     for (const auto& denial : denials) {
         if (paths::is_within(path, denial))
-            return Error{ErrorCode::policy, text::format("bailey: {} {} is denied by the rule {}", verb, paths::quoted(path), paths::quoted(denial))};
+            return Error{ErrorCode::policy, text::concat({"bailey: ", verb, " ", paths::quoted(path), " is denied by the rule ", paths::quoted(denial)})};
     }
     return {};
 }
@@ -72,7 +71,7 @@ namespace detail {
 [[nodiscard]] inline Error cannot(std::string_view verb, std::string_view path) {
     const char* reason = errno == ELOOP ? "it is a symlink, or leads through one" : errno == ENOTDIR ? "it leads through a symlink or a file" : std::strerror(errno);
     return {errno == ELOOP || errno == ENOTDIR ? ErrorCode::policy : ErrorCode::process,
-            text::format("bailey: cannot {} {}: {}", verb, paths::quoted(path), reason), errno};
+            text::concat({"bailey: cannot ", verb, " ", paths::quoted(path), ": ", reason}), errno};
 }
 
 }  // namespace detail
@@ -86,10 +85,9 @@ namespace detail {
     const process::Fd file{::openat(directory.get(), names->back().c_str(), O_RDONLY | srt::detail::no_follow)};
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0) return detail::cannot("read", path);
-    if (!S_ISREG(status.st_mode)) return Error{ErrorCode::policy, text::format("bailey: cannot read {}: it is not a regular file", paths::quoted(path))};
+    if (!S_ISREG(status.st_mode)) return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it is not a regular file"})};
     if (static_cast<std::uint64_t>(status.st_size) > largest_read)
-        return Error{ErrorCode::policy, text::format("bailey: cannot read {}: it has {} bytes, more than the {} that read_text returns",
-                                                     paths::quoted(path), static_cast<std::uint64_t>(status.st_size), largest_read)};
+        return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it has ", static_cast<std::uint64_t>(status.st_size), " bytes, more than the ", largest_read, " that read_text returns"})};
     auto content = srt::read_file_at(directory.get(), names->back(), largest_read);
     if (!content) return detail::cannot("read", path);
     return std::move(*content);
@@ -100,7 +98,7 @@ namespace detail {
     const auto names = detail::components(boundary, path);
     if (!names) return names.error();
     if (boundary.read_only)
-        return Error{ErrorCode::policy, text::format("bailey: writing {} is denied by the rule ReadOnly", paths::quoted(path))};
+        return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path), " is denied by the rule ReadOnly"})};
     for (const auto* denials : {&boundary.write_denials, &boundary.read_denials}) {
         if (auto allowed = detail::check_denials(boundary, *names, *denials, "writing"); !allowed) return allowed.error();
     }
@@ -110,8 +108,7 @@ namespace detail {
     struct stat status {};
     const bool exists = ::fstatat(directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     if (exists && !S_ISREG(status.st_mode))
-        return Error{ErrorCode::policy, text::format("bailey: cannot write {}: it is {}", paths::quoted(path),
-                                                     S_ISLNK(status.st_mode) ? "a symlink" : "not a regular file")};
+        return Error{ErrorCode::policy, text::concat({"bailey: cannot write ", paths::quoted(path), ": it is ", S_ISLNK(status.st_mode) ? "a symlink" : "not a regular file"})};
     const std::string draft = ".bailey-" + srt::random_hex(8);
     process::Fd file{::openat(directory.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | srt::detail::no_follow, exists ? 0600 : 0666)};
     if (!file) return detail::cannot("write", path);

@@ -234,14 +234,12 @@ private:
         [[nodiscard]] Error start_failure() const {
             if (const auto version = srt::guard_note(child->notes(), 'N')) {
                 const auto tools = sandbox->tools();
-                return {ErrorCode::srt_unavailable, text::format("bailey: node {} is too old: srt needs {} or newer; install it, or name another in Tools::node",
-                                                                 *version, tools ? tools->node_floor : "a newer one")};
+                return {ErrorCode::srt_unavailable, text::concat({"bailey: node ", *version, " is too old: srt needs ", tools ? tools->node_floor : "a newer one", " or newer; install it, or name another in Tools::node"})};
             }
             std::string words = marker->before();
             while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
             if (words.empty()) words = "it said nothing";
-            return {ErrorCode::sandbox_start, text::format("bailey: the sandbox did not start, the command never ran (srt ended with {}): {}",
-                                                           child->ending().exit_code, words)};
+            return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", child->ending().exit_code, "): ", words})};
         }
 
         std::shared_ptr<const srt::Sandbox> sandbox;

@@ -16,7 +16,10 @@ namespace bailey {
 /// Who may do what, and what this platform cannot enforce. One fact a line; for people, not for parsing.
 [[nodiscard]] inline std::string explain(const Boundary& boundary) {
     std::string out;
-    const auto line = [&](std::string_view matter, std::string_view what) { out += text::format("{:<12} {}\n", matter, what); };
+    const auto line = [&](std::string_view matter, std::string_view what) {
+        constexpr std::size_t column = 13;
+        out.append(matter).append(column - matter.size(), ' ').append(what) += '\n';
+    };
     const auto list = [](const std::vector<std::string>& values) {
         std::string joined;
         for (const auto& value : values) joined += (joined.empty() ? "" : ", ") + value;
@@ -31,7 +34,7 @@ namespace bailey {
     line("workspace", paths::quoted(boundary.root));
 
     auto writable = writable_paths(boundary);
-    line("writes", text::format("{}{}a private TMPDIR; nothing else", list(writable), writable.empty() ? "" : ", "));
+    line("writes", text::concat({list(writable), writable.empty() ? "" : ", ", "a private TMPDIR; nothing else"}));
     if (!boundary.write_denials.empty()) line("  denied", list(boundary.write_denials));
 
     if (boundary.all_reads) {
@@ -62,7 +65,7 @@ namespace bailey {
 
     std::string limits;
     const auto limit = [&](std::string_view name, const std::optional<std::uint64_t>& value, std::string_view unit) {
-        if (value) limits += text::format("{}{} {}{}", limits.empty() ? "" : ", ", name, *value, unit);
+        if (value) limits += text::concat({limits.empty() ? "" : ", ", name, " ", *value, unit});
     };
     limit("cpu", boundary.limits.cpu_seconds, " s a process");
     limit("memory", boundary.limits.memory_bytes, " bytes a process");

@@ -75,18 +75,17 @@ private:
     bool resolve_root() {
         if (spelled_root_.empty()) return refuse("bailey: the workspace root is empty; write \".\" for the current directory");
         if (spelled_root_.find('\0') != std::string::npos)
-            return refuse(text::format("bailey: the workspace root {} contains a NUL byte", paths::quoted(spelled_root_)));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " contains a NUL byte"}));
         const auto root = paths::real(expand_home(spelled_root_));
         if (!root)
-            return refuse(text::format("bailey: the workspace root {} cannot be opened: {}; create the directory first",
-                                       paths::quoted(spelled_root_), std::strerror(errno)));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " cannot be opened: ", std::strerror(errno), "; create the directory first"}));
         struct stat status {};
         if (::stat(root->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-            return refuse(text::format("bailey: the workspace root {} is not a directory", paths::quoted(spelled_root_)));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " is not a directory"}));
         if (*root == "/")
             return refuse("bailey: the workspace root is \"/\": everything would be writable; choose the directory of the work");
         if (paths::is_within_any(*root, defaults::kernel_paths))
-            return refuse(text::format("bailey: the workspace root {} is part of the kernel's own file systems", paths::quoted(*root)));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(*root), " is part of the kernel's own file systems"}));
         if (!paths::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
         boundary_.root = *root;
         return true;
@@ -99,17 +98,16 @@ private:
 
     /// Absolute and real as far as it exists; a refusal and nothing otherwise.
     std::optional<std::string> resolve_path(const std::string& spelled, std::string_view what) {
-        if (spelled.empty()) return refuse_path(text::format("bailey: {} is empty; name a path", what));
+        if (spelled.empty()) return refuse_path(text::concat({"bailey: ", what, " is empty; name a path"}));
         if (spelled.find('\0') != std::string::npos)
-            return refuse_path(text::format("bailey: {} {} contains a NUL byte", what, paths::quoted(spelled)));
+            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " contains a NUL byte"}));
         if (!paths::is_utf8(spelled)) return refuse_path(not_utf8(what, spelled));
         std::string path = expand_home(spelled);
         if (!path.starts_with('/')) path = paths::join(boundary_.root, path);
         auto resolved = paths::real_as_far_as_it_exists(path);
         if (!resolved)
-            return refuse_path(text::format("bailey: {} {} cannot be resolved (a loop of symlinks, a symlink to nothing, or no permission); "
-                                            "name the path it should lead to", what, paths::quoted(spelled)));
-        if (*resolved == "/") return refuse_path(text::format("bailey: {} {} is the whole file system; name the directories", what, paths::quoted(spelled)));
+            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " cannot be resolved (a loop of symlinks, a symlink to nothing, or no permission); name the path it should lead to"}));
+        if (*resolved == "/") return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " is the whole file system; name the directories"}));
         if (!paths::is_utf8(*resolved)) return refuse_path(not_utf8(what, *resolved));
         return resolved;
     }
@@ -124,12 +122,10 @@ private:
             const auto denial = resolve_path(spelled, what);
             if (!denial) continue;
             if (is_link)
-                note(text::format("{} {} is a symlink: {} is denied; the link itself can be replaced where its directory is writable",
-                                  what, paths::quoted(spelled), paths::quoted(*denial)));
+                note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
             if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
-                note(text::format("{} {} has {} names (hard links); only this one is denied", what, paths::quoted(spelled),
-                                  static_cast<unsigned long>(status.st_nlink)));
-            add_once(resolved, *denial, text::format("{} {}", what, paths::quoted(spelled)));
+                note(text::concat({what, " ", paths::quoted(spelled), " has ", static_cast<unsigned long>(status.st_nlink), " names (hard links); only this one is denied"}));
+            add_once(resolved, *denial, text::concat({what, " ", paths::quoted(spelled)}));
         }
         denials = std::move(resolved);
     }
@@ -137,16 +133,14 @@ private:
     void check_denials_against_root() {
         for (const auto& denial : boundary_.read_denials) {
             if (denial == boundary_.root) {
-                refuse(text::format("bailey: the read denial {} is the workspace root itself: no command could work there; deny what is inside it",
-                                    paths::quoted(denial)));
+                refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is the workspace root itself: no command could work there; deny what is inside it"}));
             } else if (paths::is_beneath(boundary_.root, denial)) {
-                note(text::format("read denial {} lies above the workspace root, which stays readable", paths::quoted(denial)));
+                note(text::concat({"read denial ", paths::quoted(denial), " lies above the workspace root, which stays readable"}));
             }
         }
         for (const auto& denial : boundary_.write_denials) {
             if (!boundary_.read_only && paths::is_within(boundary_.root, denial))
-                refuse(text::format("bailey: the write denial {} covers the workspace root; use ReadOnly for a workspace that cannot be written",
-                                    paths::quoted(denial)));
+                refuse(text::concat({"bailey: the write denial ", paths::quoted(denial), " covers the workspace root; use ReadOnly for a workspace that cannot be written"}));
         }
     }
 
@@ -155,12 +149,12 @@ private:
         const auto grant = resolve_path(spelled, what);
         if (!grant) return std::nullopt;
         if (!paths::real(*grant)) {
-            note(text::format("{} {} does not exist: it has no effect (create it before the workspace is made)", what, paths::quoted(spelled)));
+            note(text::concat({what, " ", paths::quoted(spelled), " does not exist: it has no effect (create it before the workspace is made)"}));
             return std::nullopt;
         }
         for (const auto& denial : boundary_.read_denials) {
             if (paths::is_within(*grant, denial)) {
-                note(text::format("{} {} lies inside the read denial {}: the denial wins", what, paths::quoted(spelled), paths::quoted(denial)));
+                note(text::concat({what, " ", paths::quoted(spelled), " lies inside the read denial ", paths::quoted(denial), ": the denial wins"}));
                 return std::nullopt;
             }
         }
@@ -176,11 +170,11 @@ private:
             const auto would_be = resolve_path(spelled, "write grant");
             if (!would_be) continue;
             if (paths::is_within_any(*would_be, default_writable) && !is_denied(*would_be)) {
-                note(text::format("write grant {} is dropped: it is writable anyway", paths::quoted(spelled)));
+                note(text::concat({"write grant ", paths::quoted(spelled), " is dropped: it is writable anyway"}));
                 continue;
             }
             if (paths::is_within_any(*would_be, defaults::kernel_paths)) {
-                refuse(text::format("bailey: the write grant {} is part of the kernel's own file systems; a sandbox has its own", paths::quoted(spelled)));
+                refuse(text::concat({"bailey: the write grant ", paths::quoted(spelled), " is part of the kernel's own file systems; a sandbox has its own"}));
                 continue;
             }
             const auto grant = resolve_grant(spelled, "write grant");
@@ -188,10 +182,10 @@ private:
             const auto denial = std::find_if(boundary_.write_denials.begin(), boundary_.write_denials.end(),
                                              [&](const auto& denied) { return paths::is_within(*grant, denied); });
             if (denial != boundary_.write_denials.end()) {
-                note(text::format("write grant {} lies inside the write denial {}: the denial wins", paths::quoted(spelled), paths::quoted(*denial)));
+                note(text::concat({"write grant ", paths::quoted(spelled), " lies inside the write denial ", paths::quoted(*denial), ": the denial wins"}));
                 continue;
             }
-            add_once(grants, *grant, text::format("write grant {}", paths::quoted(spelled)));
+            add_once(grants, *grant, text::concat({"write grant ", paths::quoted(spelled)}));
         }
         boundary_.write_grants = without_nested(std::move(grants), "write grant");
     }
@@ -209,10 +203,10 @@ private:
             const auto grant = resolve_grant(spelled, "read grant");
             if (!grant) continue;
             if (boundary_.all_reads || paths::is_within_any(*grant, readable)) {
-                note(text::format("read grant {} is dropped: it is readable anyway", paths::quoted(spelled)));
+                note(text::concat({"read grant ", paths::quoted(spelled), " is dropped: it is readable anyway"}));
                 continue;
             }
-            add_once(grants, *grant, text::format("read grant {}", paths::quoted(spelled)));
+            add_once(grants, *grant, text::concat({"read grant ", paths::quoted(spelled)}));
         }
         boundary_.read_grants = without_nested(std::move(grants), "read grant");
 
@@ -223,9 +217,7 @@ private:
             if (::stat(writable.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) continue;
             for (const auto& grant : boundary_.read_grants) {
                 if (paths::is_beneath(writable, grant))
-                    refuse(text::format("bailey: the write grant {} is a file inside the read grant {}, which srt would make read-only; "
-                                        "grant writing to the directory {} instead",
-                                        paths::quoted(writable), paths::quoted(grant), paths::quoted(paths::parent(writable))));
+                    refuse(text::concat({"bailey: the write grant ", paths::quoted(writable), " is a file inside the read grant ", paths::quoted(grant), ", which srt would make read-only; grant writing to the directory ", paths::quoted(paths::parent(writable)), " instead"}));
             }
         }
     }
@@ -235,15 +227,15 @@ private:
         for (const auto& denial : boundary_.write_denials) {
             if (!paths::is_within_any(denial, writable) &&
                 std::none_of(writable.begin(), writable.end(), [&](const auto& path) { return paths::is_within(path, denial); }))
-                note(text::format("write denial {} has no effect: nothing there is writable", paths::quoted(denial)));
+                note(text::concat({"write denial ", paths::quoted(denial), " has no effect: nothing there is writable"}));
         }
         const auto note_missing = [&](const std::vector<std::string>& denials, std::string_view what) {
             for (const auto& denial : denials) {
                 if (paths::exists(denial)) continue;
                 if (paths::is_within_any(denial, writable)) {
-                    note(text::format("{} {} does not exist yet: while a command runs an empty placeholder keeps its place", what, paths::quoted(denial)));
+                    note(text::concat({what, " ", paths::quoted(denial), " does not exist yet: while a command runs an empty placeholder keeps its place"}));
                 } else {
-                    note(text::format("{} {} does not exist: there is nothing to deny", what, paths::quoted(denial)));
+                    note(text::concat({what, " ", paths::quoted(denial), " does not exist: there is nothing to deny"}));
                 }
             }
         };
@@ -256,7 +248,7 @@ private:
         remove_duplicates(boundary_.allowed_domains, "allowed domain");
         for (const auto& domain : boundary_.allowed_domains) {
             if (contains(boundary_.denied_domains, domain))
-                note(text::format("domain {} is both allowed and denied: the denial wins", paths::quoted(domain)));
+                note(text::concat({"domain ", paths::quoted(domain), " is both allowed and denied: the denial wins"}));
         }
     }
 
@@ -277,7 +269,7 @@ private:
         if (boundary_.limits.processes && ::geteuid() == 0)
             note("ProcessLimit has no effect for root: the kernel does not count root's processes");
         for (const auto& name : boundary_.env_credentials)
-            note(text::format("credential {} is passed through: commands and all they start can read it", name));
+            note(text::concat({"credential ", name, " is passed through: commands and all they start can read it"}));
     }
 
     [[nodiscard]] bool is_denied(const std::string& path) const {
@@ -286,7 +278,7 @@ private:
 
     void add_once(std::vector<std::string>& list, const std::string& path, const std::string& what) {
         if (contains(list, path)) {
-            note(text::format("{} is dropped: it is named twice", what));
+            note(text::concat({what, " is dropped: it is named twice"}));
         } else {
             list.push_back(path);
         }
@@ -299,7 +291,7 @@ private:
             if (wider == list.end()) {
                 kept.push_back(path);
             } else {
-                note(text::format("{} {} is dropped: it lies inside {}", what, paths::quoted(path), paths::quoted(*wider)));
+                note(text::concat({what, " ", paths::quoted(path), " is dropped: it lies inside ", paths::quoted(*wider)}));
             }
         }
         std::sort(kept.begin(), kept.end());
@@ -308,7 +300,7 @@ private:
 
     void remove_duplicates(std::vector<std::string>& list, std::string_view what) {
         std::vector<std::string> kept;
-        for (const auto& value : list) add_once(kept, value, text::format("{} {}", what, paths::quoted(value)));
+        for (const auto& value : list) add_once(kept, value, text::concat({what, " ", paths::quoted(value)}));
         list = std::move(kept);
     }
 
@@ -316,7 +308,7 @@ private:
         return std::find(list.begin(), list.end(), value) != list.end();
     }
     [[nodiscard]] static std::string not_utf8(std::string_view what, std::string_view path) {
-        return text::format("bailey: {} {} is not valid UTF-8, which srt's settings cannot hold; rename it", what, paths::quoted(path));
+        return text::concat({"bailey: ", what, " ", paths::quoted(path), " is not valid UTF-8, which srt's settings cannot hold; rename it"});
     }
     bool refuse(std::string refusal) {
         boundary_.refusals.push_back(std::move(refusal));

@@ -262,11 +262,13 @@ inline constexpr std::string_view public_suffixes[] = {
     return port_fault(entry, colon + 1);
 }
 
+template <fixed_string Value, DomainUse Use>
+inline constexpr auto judged_domain = domain_fault(Value.view(), Use);
+
 /// Compiles to true, or not at all.
 template <fixed_string Value, DomainUse Use>
 consteval bool accepts_domain() {
-    constexpr auto fault = domain_fault(Value.view(), Use);
-    if constexpr (fault.kind != DomainFault::none) {
+    if constexpr (constexpr auto fault = judged_domain<Value, Use>; fault.kind != DomainFault::none) {
         using refused = refused_domain<fault.kind, at<fault.position>, spelled<Value>>;
         static_cast<void>(std::is_empty_v<refused>);
     }

@@ -123,15 +123,21 @@ enum class EnvUse {
         if (ends_with(upper_name, ending)) return true;
 
     constexpr std::string_view anywhere[] = {"TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "APIKEY"};
+    constexpr std::string_view before_key[] = {"API", "ACCESS", "PRIVATE", "SECRET", "SIGNING", "ENCRYPTION"};
     constexpr std::string_view at_the_end[] = {"KEY", "KEYS", "PASS", "PWD", "PAT", "AUTH", "DSN", "JWT", "COOKIE", "KEYTAB"};
+    std::string_view previous;
     for (std::size_t start = 0; start < upper_name.size();) {
         std::size_t end = index_of(upper_name, '_', start);
         if (end == npos) end = upper_name.size();
         const std::string_view word = upper_name.substr(start, end - start);
-        if (one_of(word, anywhere) || (end == upper_name.size() && start > 0 && one_of(word, at_the_end))) return true;
+        if (!word.empty()) {
+            if (one_of(word, anywhere) || (end == upper_name.size() && start > 0 && one_of(word, at_the_end))) return true;
+            if (same(word, "KEY") && !previous.empty() && one_of(previous, before_key)) return true;
+        }
+        previous = word;
         start = end + 1;
     }
-    return holds(upper_name, "PRIVATE_KEY") || holds(upper_name, "ACCESS_KEY") || holds(upper_name, "API_KEY");
+    return false;
 }
 
 /// The rule for the name of one variable.
@@ -155,11 +161,13 @@ enum class EnvUse {
     return {};
 }
 
+template <fixed_string Name, EnvUse Use>
+inline constexpr auto judged_env_name = env_name_fault(Name.view(), Use);
+
 /// Compiles to true, or not at all.
 template <fixed_string Name, EnvUse Use>
 consteval bool accepts_env_name() {
-    constexpr auto fault = env_name_fault(Name.view(), Use);
-    if constexpr (fault.kind != EnvFault::none) {
+    if constexpr (constexpr auto fault = judged_env_name<Name, Use>; fault.kind != EnvFault::none) {
         using refused = refused_variable<fault.kind, at<fault.position>, spelled<Name>>;
         static_cast<void>(std::is_empty_v<refused>);
     }
@@ -167,9 +175,12 @@ consteval bool accepts_env_name() {
 }
 
 template <fixed_string Value>
+inline constexpr auto judged_env_value = env_value_fault(Value.view());
+
+/// Compiles to true, or not at all.
+template <fixed_string Value>
 consteval bool accepts_env_value() {
-    constexpr auto fault = env_value_fault(Value.view());
-    if constexpr (fault.kind != EnvFault::none) {
+    if constexpr (constexpr auto fault = judged_env_value<Value>; fault.kind != EnvFault::none) {
         using refused = refused_variable<fault.kind, at<fault.position>, spelled<Value>>;
         static_cast<void>(std::is_empty_v<refused>);
     }

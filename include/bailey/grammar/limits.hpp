@@ -47,11 +47,13 @@ enum class LimitUse { any, memory };
     return {};
 }
 
+template <std::uint64_t Value, LimitUse Use = LimitUse::any>
+inline constexpr auto judged_limit = limit_fault(Value, Use);
+
 /// Compiles to true, or not at all.
 template <std::uint64_t Value, LimitUse Use = LimitUse::any>
 consteval bool accepts_limit() {
-    constexpr auto fault = limit_fault(Value, Use);
-    if constexpr (fault.kind != LimitFault::none) {
+    if constexpr (constexpr auto fault = judged_limit<Value, Use>; fault.kind != LimitFault::none) {
         using refused = refused_limit<fault.kind, Value>;
         static_cast<void>(std::is_empty_v<refused>);
     }

@@ -89,11 +89,13 @@ enum class PathUse { read, write, deny, socket };
     return {PathFault::root_socket, 0};
 }
 
+template <fixed_string Value, PathUse Use>
+inline constexpr auto judged_path = path_fault(Value.view(), Use);
+
 /// Compiles to true, or not at all.
 template <fixed_string Value, PathUse Use>
 consteval bool accepts_path() {
-    constexpr auto fault = path_fault(Value.view(), Use);
-    if constexpr (fault.kind != PathFault::none) {
+    if constexpr (constexpr auto fault = judged_path<Value, Use>; fault.kind != PathFault::none) {
         using refused = refused_path<fault.kind, at<fault.position>, spelled<Value>>;
         static_cast<void>(std::is_empty_v<refused>);
     }

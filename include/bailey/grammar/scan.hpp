@@ -43,12 +43,6 @@ inline constexpr std::size_t npos = std::string_view::npos;
     return text.size() >= suffix.size() && same(text.substr(text.size() - suffix.size()), suffix);
 }
 
-[[nodiscard]] constexpr bool holds(std::string_view text, std::string_view part) {
-    for (std::size_t i = 0; i + part.size() <= text.size(); ++i)
-        if (starts_with(text.substr(i), part)) return true;
-    return false;
-}
-
 /// As same(), upper and lower case alike; `folded` is in lower case already.
 [[nodiscard]] constexpr bool same_folded(std::string_view text, std::string_view folded) {
     if (text.size() != folded.size()) return false;
@@ -57,10 +51,12 @@ inline constexpr std::size_t npos = std::string_view::npos;
     return true;
 }
 
+/// Neither `text` nor an entry of the list is empty; the first character is compared at once, to keep the compiler's steps few.
 template <std::size_t Size>
 [[nodiscard]] constexpr bool one_of(std::string_view text, const std::string_view (&list)[Size]) {
+    const char first = text[0];
     for (const std::string_view& entry : list)
-        if (same(text, entry)) return true;
+        if (entry[0] == first && same(text, entry)) return true;
     return false;
 }
 

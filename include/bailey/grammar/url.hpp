@@ -71,11 +71,13 @@ enum class UrlUse { literal, runtime };
     return {fault.kind == DomainFault::port ? UrlFault::port : UrlFault::host, host + fault.position};
 }
 
+template <fixed_string Value>
+inline constexpr auto judged_proxy_url = proxy_url_fault(Value.view(), UrlUse::literal);
+
 /// Compiles to true, or not at all.
 template <fixed_string Value>
 consteval bool accepts_proxy_url() {
-    constexpr auto fault = proxy_url_fault(Value.view(), UrlUse::literal);
-    if constexpr (fault.kind != UrlFault::none) {
+    if constexpr (constexpr auto fault = judged_proxy_url<Value>; fault.kind != UrlFault::none) {
         using refused = refused_url<fault.kind, at<fault.position>, spelled<Value>>;
         static_cast<void>(std::is_empty_v<refused>);
     }

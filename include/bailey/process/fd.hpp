@@ -45,7 +45,7 @@ private:
 
 /// The current errno as an Error that names the call.
 [[nodiscard]] inline Error system_error(std::string_view call, int error_number = errno) {
-    return {ErrorCode::process, text::format("bailey: {} failed: {}", call, std::strerror(error_number)), error_number};
+    return {ErrorCode::process, text::concat({"bailey: ", call, " failed: ", std::strerror(error_number)}), error_number};
 }
 
 struct Pipe {

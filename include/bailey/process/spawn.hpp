@@ -178,7 +178,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     Spawned spawned{pid, Fd{pidfd}};
     if (setup.failed_call != nullptr) {
         ::waitpid(pid, nullptr, 0);
-        return system_error(text::format("starting {}: {}", plan.argv[0], setup.failed_call), setup.error_number);
+        return system_error(text::concat({"starting ", plan.argv[0], ": ", setup.failed_call}), setup.error_number);
     }
     return spawned;
 }
@@ -209,7 +209,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     const int failed = ::posix_spawn(&pid, plan.argv[0].c_str(), &actions, &attributes, argv.data(), environment.data());
     ::posix_spawn_file_actions_destroy(&actions);
     ::posix_spawnattr_destroy(&attributes);
-    if (failed != 0) return system_error(text::format("starting {}: posix_spawn", plan.argv[0]), failed);
+    if (failed != 0) return system_error(text::concat({"starting ", plan.argv[0], ": posix_spawn"}), failed);
 
     Spawned spawned{pid, Fd{::kqueue()}};
     struct kevent watch;

@@ -108,7 +108,7 @@ private:
                open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
     }
     [[nodiscard]] static Error failed(const std::string& path) {
-        return process::system_error(text::format("keeping the denied path {} from being created", paths::quoted(path)));
+        return process::system_error(text::concat({"keeping the denied path ", paths::quoted(path), " from being created"}));
     }
 
     process::Fd directory_;

@@ -64,7 +64,7 @@ private:
         const bool listed = hooks && list_directory(hooks.get(), [&](std::string_view name, unsigned char) {
             constexpr std::string_view suffix = ".sample";
             if (name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix) return true;
-            fault = text::format("git would run the hook \"{}\"", name);
+            fault = text::concat({"git would run the hook \"", name, "\""});
             return false;
         });
         if (!listed) return "it cannot be listed";
@@ -80,7 +80,7 @@ private:
         for (const GitConfigEntry& item : *config) {
             if (old_config && std::find(old_config->begin(), old_config->end(), item) != old_config->end()) continue;
             if (item.name() == "core.worktree" && is_submodules_work_tree(entry.path, item.value)) continue;
-            if (!is_harmless_git_config(item)) return text::format("{} is not among the keys that git itself sets in a new repository, or its value is not", item.name());
+            if (!is_harmless_git_config(item)) return text::concat({item.name(), " is not among the keys that git itself sets in a new repository, or its value is not"});
         }
         if (fetches_on_demand_from_a_path(*config)) return "a partial clone of a local directory runs git there";
         return {};
@@ -96,7 +96,7 @@ private:
         if (!config) return "it is not plainly a git configuration";
         for (const GitConfigEntry& item : *config) {
             if (item.section != "submodule" || item.subsection.empty() || !is_harmless_git_config(item)) {
-                return text::format("{} is not among the keys that git itself sets in it, or its value is not", item.name());
+                return text::concat({item.name(), " is not among the keys that git itself sets in it, or its value is not"});
             }
         }
         return {};
@@ -137,7 +137,7 @@ public:
         if (!parent) return failed(errno);
         if (!made_ && !make()) {
             const int error = errno;
-            return in_place(parent.get(), path, text::format("no quarantine: {}: {}", base_, std::strerror(error)));
+            return in_place(parent.get(), path, text::concat({"no quarantine: ", base_, ": ", std::strerror(error)}));
         }
         std::string target = here_;
         std::string_view rest = is_within(path, root_) && root_ != "/" ? std::string_view{path}.substr(root_.size() + 1) : std::string_view{path}.substr(1);
@@ -153,19 +153,19 @@ public:
             if (error == ENOENT) return failed(error);
             return in_place(parent.get(), path, std::strerror(error));
         }
-        return {true, text::format("moved to {}; look at it, and move it back if it is wanted", target)};
+        return {true, text::concat({"moved to ", target, "; look at it, and move it back if it is wanted"})};
     }
 
 private:
     static Moved failed(int error) {
-        return {false, text::format("it could NOT be moved ({}): remove it before any tool on the host works in this directory", std::strerror(error))};
+        return {false, text::concat({"it could NOT be moved (", std::strerror(error), "): remove it before any tool on the host works in this directory"})};
     }
 
     // On another file system a rename within the directory is what remains: nothing is copied and nothing is lost.
     Moved in_place(int parent, const std::string& path, std::string_view why) {
         const std::string aside = path + ".bailey-quarantined-" + id_;
         if (const int error = rename(parent, std::string{name_of(path)}, parent, std::string{name_of(aside)}); error != 0) return failed(error);
-        return {true, text::format("renamed to {} ({}); look at it, and rename it back if it is wanted", aside, why)};
+        return {true, text::concat({"renamed to ", aside, " (", why, "); look at it, and rename it back if it is wanted"})};
     }
 
     bool make() {
@@ -197,14 +197,14 @@ private:
     }
     static void change_mode(int directory, mode_t mode) {
         if constexpr (on_linux) {
-            static_cast<void>(::chmod(text::format("/proc/self/fd/{}", directory).c_str(), mode));  // the descriptor is O_PATH
+            static_cast<void>(::chmod(text::concat({"/proc/self/fd/", directory}).c_str(), mode));  // the descriptor is O_PATH
         } else {
             static_cast<void>(::fchmod(directory, mode));
         }
     }
 
     std::string base_, root_, here_;
-    std::string id_ = text::format("{}", static_cast<long>(::getpid()));
+    std::string id_ = text::concat({static_cast<long>(::getpid())});
     bool made_ = false;
 };
 

@@ -51,22 +51,20 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
 [[nodiscard]] inline std::string prelude(const PreludePlan& plan) {
     // The checks come before the command's environment is set, which could change how bash reads them (POSIXLY_CORRECT).
     std::string script = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
-    script += text::format("[ ! -e {} ] || bailey_refuse 'this is no sandbox: the host is visible'\n", shell_quoted(plan.hidden_path));
-    script += text::format("{{ ! : > {}; }} 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n",
-                           shell_quoted(plan.readonly_path));
+    script += text::concat({"[ ! -e ", shell_quoted(plan.hidden_path), " ] || bailey_refuse 'this is no sandbox: the host is visible'\n"});
+    script += text::concat({"{ ! : > ", shell_quoted(plan.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
     for (const auto& pinned : plan.pinned) {
-        script += text::format("[ \"$(stat {} -- {})\" = {}:{} ] || bailey_refuse {}\n", on_linux ? "-c %d:%i" : "-f %d:%i",
-                               shell_quoted(pinned.path), pinned.device, pinned.inode,
-                               shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"));
+        script += text::concat({"[ \"$(stat ", on_linux ? "-c %d:%i" : "-f %d:%i", " -- ", shell_quoted(pinned.path), ")\" = ", pinned.device, ":", pinned.inode, " ] || bailey_refuse ", shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"), "\n"});
     }
-    script += text::format("cd -- {} || bailey_refuse 'the directory of the command cannot be entered'\n", shell_quoted(plan.cwd));
+    script += text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
 
     const auto limit = [&](char option, const std::optional<std::uint64_t>& value, std::uint64_t unit) {
         if (!value) return;
         const auto number = *value / unit + (*value % unit != 0 ? 1 : 0);
         // Where the host's own hard limit is lower already, it stays.
-        script += text::format("ulimit -SH{0} {1} 2>/dev/null || [ \"$(ulimit -H{0})\" -le {1} ] || bailey_refuse 'a resource limit cannot be set'\n",
-                               option, number);
+        const std::string set{option};
+        script += text::concat({"ulimit -SH", set, " ", number, " 2>/dev/null || [ \"$(ulimit -H", set, ")\" -le ", number,
+                                " ] || bailey_refuse 'a resource limit cannot be set'\n"});
     };
     limit('t', plan.limits.cpu_seconds, 1);
     limit('v', plan.limits.memory_bytes, 1024);
@@ -76,8 +74,8 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
 
     script += "unset CLAUDE_CODE_TMPDIR OLDPWD\n";
     script += "export SHLVL=1";  // exec takes one away, the command's own shell adds one
-    for (const auto& [name, value] : plan.environment) script += text::format(" {}={}", name, shell_quoted(value));
-    script += text::format("\nprintf '\\036%s\\n' {} >&2\n", plan.nonce);
+    for (const auto& [name, value] : plan.environment) script += text::concat({" ", name, "=", shell_quoted(value)});
+    script += text::concat({"\nprintf '\\036%s\\n' ", plan.nonce, " >&2\n"});
     if (!plan.argv.empty()) {
         script += "exec --";
         for (const auto& argument : plan.argv) script += ' ' + shell_quoted(argument);

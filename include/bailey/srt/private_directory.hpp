@@ -41,7 +41,7 @@ namespace detail {
 inline void open_up(int parent, const char* name) {
 #if defined(__linux__)
     const process::Fd directory{::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-    if (directory) ::chmod(text::format("/proc/self/fd/{}", directory.get()).c_str(), 0700);
+    if (directory) ::chmod(text::concat({"/proc/self/fd/", directory.get()}).c_str(), 0700);
 #else
     ::fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW);
 #endif
@@ -91,12 +91,12 @@ inline void remove_tree(const std::string& path) {
 [[nodiscard]] inline Result<std::string> private_base() {
     const auto var_tmp = paths::real("/var/tmp");
     if (!var_tmp) return Error{ErrorCode::process, "bailey: /var/tmp does not exist; bailey keeps its private directories there", errno};
-    auto base = text::format("{}/bailey-{}", *var_tmp, ::geteuid());
-    if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST) return process::system_error(text::format("mkdir {}", base));
+    auto base = text::concat({*var_tmp, "/bailey-", ::geteuid()});
+    if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST) return process::system_error(text::concat({"mkdir ", base}));
     struct stat status {};
-    if (::lstat(base.c_str(), &status) != 0) return process::system_error(text::format("lstat {}", base));
+    if (::lstat(base.c_str(), &status) != 0) return process::system_error(text::concat({"lstat ", base}));
     if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 0077) != 0)
-        return Error{ErrorCode::process, text::format("bailey: {} is not a directory that only this user can enter; remove it, it is not bailey's", base), 0};
+        return Error{ErrorCode::process, text::concat({"bailey: ", base, " is not a directory that only this user can enter; remove it, it is not bailey's"}), 0};
     return base;
 }
 
@@ -116,14 +116,14 @@ public:
         if (!base) return base.error();
         // Held while directories come and go, so that none is swept between its making and its locking.
         const auto gate = locked_file(*base + "/lock", LOCK_EX);
-        if (!gate) return process::system_error(text::format("locking {}/lock", *base));
+        if (!gate) return process::system_error(text::concat({"locking ", *base, "/lock"}));
         sweep(*base);
 
         std::shared_ptr<PrivateDirectory> made{new PrivateDirectory{*base, paths::join(*base, random_hex(8))}};
-        if (::mkdir(made->path_.c_str(), 0700) != 0) return process::system_error(text::format("mkdir {}", made->path_));
+        if (::mkdir(made->path_.c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", made->path_}));
         made->lock_ = locked_file(made->path_ + "/lock", LOCK_EX | LOCK_NB);
-        if (!made->lock_) return process::system_error(text::format("locking {}/lock", made->path_));
-        if (::mkdir(made->tmp().c_str(), 0700) != 0) return process::system_error(text::format("mkdir {}", made->tmp()));
+        if (!made->lock_) return process::system_error(text::concat({"locking ", made->path_, "/lock"}));
+        if (::mkdir(made->tmp().c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", made->tmp()}));
         return made;
     }
 
@@ -137,10 +137,10 @@ public:
 
     [[nodiscard]] Result<RunDirectories> make_run() {
         // Short, because srt binds sockets beneath it and a socket's path holds 108 bytes.
-        const auto top = text::format("{}/r{}", path_, next_run_.fetch_add(1, std::memory_order_relaxed));
+        const auto top = text::concat({path_, "/r", next_run_.fetch_add(1, std::memory_order_relaxed)});
         RunDirectories run{top, top + "/cwd", top + "/s", top + "/run"};
         for (const auto* directory : {&run.top, &run.cwd, &run.sockets, &run.script}) {
-            if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::format("mkdir {}", *directory));
+            if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", *directory}));
         }
         return run;
     }

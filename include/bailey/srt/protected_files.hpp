@@ -72,13 +72,11 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
     const auto trust_all = [](const ProtectedEntry&) { return true; };
     ProtectedScan scan{root, writable, limits, trust_all};
     if (!scan.run()) {
-        return Error{ErrorCode::policy, text::format("bailey: the workspace \"{}\" cannot be opened as a directory without links", root)};
+        return Error{ErrorCode::policy, text::concat({"bailey: the workspace \"", root, "\" cannot be opened as a directory without links"})};
     }
     if (scan.incomplete()) {
         return Error{ErrorCode::policy,
-                     text::format("bailey: the workspace \"{}\" has too many files to find all that must be protected in it "
-                                  "({} directories, {} names are looked at); open a smaller directory as the workspace",
-                                  root, limits.directories, limits.names)};
+                     text::concat({"bailey: the workspace \"", root, "\" has too many files to find all that must be protected in it (", limits.directories, " directories, ", limits.names, " names are looked at); open a smaller directory as the workspace"})};
     }
     ProtectedSnapshot snapshot;
     snapshot.root_ = root;
@@ -104,10 +102,7 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
     }
     if (paths.size() + above.size() > detail::most_protected_mounts) {
         return Error{ErrorCode::policy,
-                     text::format("bailey: the workspace \"{}\" holds {} files and directories that must be protected (settings of shells "
-                                  "and editors, hooks and configuration of git repositories), more than srt can take; "
-                                  "open a smaller directory as the workspace, or move repositories out of it",
-                                  root, paths.size())};
+                     text::concat({"bailey: the workspace \"", root, "\" holds ", paths.size(), " files and directories that must be protected (settings of shells and editors, hooks and configuration of git repositories), more than srt can take; open a smaller directory as the workspace, or move repositories out of it"})};
     }
     return snapshot;
 }

@@ -124,8 +124,7 @@ public:
                               static_cast<std::uint64_t>(status.st_dev) == pin.identity.device &&
                               static_cast<std::uint64_t>(status.st_ino) == pin.identity.inode;
             if (!same)
-                return Error{ErrorCode::policy, text::format("bailey: {} is no longer what it was when the workspace was made (replaced, moved or "
-                                                             "made a symlink); make a new workspace if that is meant", paths::quoted(pin.identity.path))};
+                return Error{ErrorCode::policy, text::concat({"bailey: ", paths::quoted(pin.identity.path), " is no longer what it was when the workspace was made (replaced, moved or made a symlink); make a new workspace if that is meant"})};
         }
         return {};
     }
@@ -133,13 +132,12 @@ public:
     [[nodiscard]] Result<std::string> resolve_cwd(const std::string& cwd) const {
         if (cwd.empty()) return boundary_.root;
         const auto refused = [&](std::string_view why) {
-            return Error{ErrorCode::policy, text::format("bailey: the working directory {} {}; name a directory inside the workspace {}",
-                                                         paths::quoted(cwd), why, paths::quoted(boundary_.root))};
+            return Error{ErrorCode::policy, text::concat({"bailey: the working directory ", paths::quoted(cwd), " ", why, "; name a directory inside the workspace ", paths::quoted(boundary_.root)})};
         };
         if (cwd.find('\0') != std::string::npos) return refused("contains a NUL byte");
         const auto real = paths::real(cwd.starts_with('/') ? cwd : paths::join(boundary_.root, cwd));
-        if (!real) return refused(text::format("cannot be entered ({})", std::strerror(errno)));
-        if (!paths::is_within(*real, boundary_.root)) return refused(*real == cwd ? "is outside" : text::format("leads outside, to {}", paths::quoted(*real)));
+        if (!real) return refused(text::concat({"cannot be entered (", std::strerror(errno), ")"}));
+        if (!paths::is_within(*real, boundary_.root)) return refused(*real == cwd ? "is outside" : text::concat({"leads outside, to ", paths::quoted(*real)}));
         struct stat status {};
         if (::stat(real->c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return refused("is not a directory");
         if (paths::is_within_any(*real, boundary_.read_denials)) return refused("is denied for reading");
@@ -190,7 +188,7 @@ public:
                       // srt hands the beginning of this text to the sandbox as a proxy user's name: nothing of the command is in it
                       "-c", ". " + shell_quoted(prelude_file)};
         // Minimal, fixed and trusted: nothing that was given for the command steers node or srt.
-        spawn.environment = {text::format("PATH={}", launcher_path), "HOME=" + run.sockets, "TMPDIR=" + run.sockets,
+        spawn.environment = {text::concat({"PATH=", launcher_path}), "HOME=" + run.sockets, "TMPDIR=" + run.sockets,
                              "CLAUDE_CODE_TMPDIR=" + private_->tmp()};
         spawn.fds = {launch.settings_.get()};
         spawn.directory = launch.cwd_.get();
@@ -211,7 +209,7 @@ private:
     explicit Sandbox(Boundary boundary) : boundary_{std::move(boundary)} {}
 
     [[nodiscard]] static std::string settings_path() {
-        return text::format("{}/{}", on_linux ? "/proc/self/fd" : "/dev/fd", settings_fd);
+        return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", settings_fd});
     }
 
     Result<void> pin() {
@@ -222,7 +220,7 @@ private:
             process::Fd fd{::open(path.c_str(), detail::search_only | detail::no_follow)};
             struct stat status {};
             if (!fd || ::fstat(fd.get(), &status) != 0)
-                return Error{ErrorCode::policy, text::format("bailey: {} cannot be opened: {}", paths::quoted(path), std::strerror(errno)), errno};
+                return Error{ErrorCode::policy, text::concat({"bailey: ", paths::quoted(path), " cannot be opened: ", std::strerror(errno)}), errno};
             pins_.push_back({std::move(fd), {std::move(path), static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)}});
         }
         return {};
