@@ -177,7 +177,8 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     if (pid < 0) return system_error("clone", clone_errno);
     Spawned spawned{pid, Fd{pidfd}};
     if (setup.failed_call != nullptr) {
-        ::waitpid(pid, nullptr, 0);
+        while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+        }
         return system_error(text::concat({"starting ", plan.argv[0], ": ", setup.failed_call}), setup.error_number);
     }
     return spawned;
