@@ -14,7 +14,9 @@ inline constexpr int lifeline_fd = 4;
 
 /// Arguments: srt's cli.js, the oldest node it accepts, then srt's own. Plain old syntax, so that an old node can read it and refuse.
 /// When the host dies, however it dies, the lifeline ends and the whole group goes at once: srt alone would leave its
-/// sandbox behind (srt-facts, sections 2 and 3). Notes: "N<version>" = node is too old; "X<code>" = srt's exit status,
+/// sandbox behind (srt-facts, sections 2 and 3). A sandbox of root's is refused the kernel's settings: they take orders from uid 0
+/// whatever its capabilities, and bubblewrap covers /proc/sys only for those it thinks can write there; without that, writing
+/// kernel/core_pattern runs a program on the host. Where srt's words change, the prelude sees the hole and refuses. Notes: "N<version>" = node is too old; "X<code>" = srt's exit status,
 /// for hosts that let somebody else reap their children.
 inline constexpr std::string_view guard_script = R"js('use strict';
 var fs = require('fs'), net = require('net'), cli = process.argv[1], floor = process.argv[2];
@@ -30,6 +32,16 @@ function hostDied() { process.kill(-process.pid, 'SIGKILL'); }
 var lifeline = new net.Socket({fd: 4, readable: true, writable: false});
 lifeline.on('error', hostDied); lifeline.on('close', hostDied); lifeline.resume(); lifeline.unref();
 process.on('exit', function (code) { note('X' + code); });
+if (process.platform === 'linux' && process.geteuid() === 0) {
+  var processes = require('child_process'), spawn = processes.spawn, mount = ' --proc /proc ';
+  processes.spawn = function (command) {
+    if (typeof command === 'string')
+      arguments[0] = command.replace(mount + '--unsetenv ', mount + ['sys', 'fs', 'acpi', 'asound', 'driver', 'dynamic_debug', 'mtrr', 'scsi'].map(
+        function (name) { return '--ro-bind-try /proc/' + name + ' /proc/' + name + ' '; }).join('') + '--unsetenv ');
+    return spawn.apply(this, arguments);
+  };
+  require('module').syncBuiltinESMExports();
+}
 import(require('url').pathToFileURL(cli).href);
 )js";
 
