@@ -34,6 +34,7 @@ struct RunOptions {
     OutputCallback on_stdout{};                 ///< live bytes, in order; what it throws stops the command and comes out of run()
     OutputCallback on_stderr{};
     Limiter* limiter{};                         ///< how many sandboxes start at once; shared by whom the caller likes
+    bool merge_stderr{false};                   ///< what the command writes to stderr comes in `out`, in the order it was written
 };
 
 struct CommandResult {

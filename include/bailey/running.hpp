@@ -106,13 +106,14 @@ private:
                 finished_early = Outcome::cancelled;
                 return {};
             }
-            auto prepared = sandbox->prepare(request);
+            auto prepared = sandbox->prepare(request, deadline);
             if (!prepared) return prepared.error();
             launched.emplace(std::move(*prepared));
             marker.emplace(launched->nonce());
             auto plan = launched->take_plan();
             plan.input = std::exchange(options.input, {});
             plan.deadline = deadline;
+            plan.merge = options.merge_stderr;
             auto started = process::Process::start(std::move(plan), readiness, stop);
             if (!started) return started.error();
             child = std::move(*started);
@@ -155,7 +156,7 @@ private:
         }
 
         void receive(process::Stream stream, std::string_view bytes) {
-            if (stream == process::Stream::err) {
+            if (stream == (options.merge_stderr ? process::Stream::out : process::Stream::err)) {
                 bytes = marker->feed(bytes);
                 if (marker->seen()) slot.release();
             }
@@ -215,8 +216,10 @@ private:
         /// By evidence: the marker, our own clock and signals, and only then srt's status.
         Result<void> decide(CommandResult& result) {
             if (marker->seen()) result.violations = launched->look_around();
-            if (result.outcome != Outcome::exited) return {};
             const auto& ending = child->ending();
+            // While a callback kept us from the clock, the guard kept to it.
+            if (result.outcome == Outcome::exited && srt::guard_note(child->notes(), 'T')) result.outcome = Outcome::timed_out;
+            if (result.outcome != Outcome::exited) return {};
             if (!marker->seen()) return start_failure();
             if (!ending.status_known) {
                 const auto noted = srt::noted_exit_code(child->notes());

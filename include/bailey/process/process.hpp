@@ -31,7 +31,8 @@ enum class Stream { out, err };
 
 struct ProcessPlan {
     SpawnPlan spawn;                          ///< fds: what becomes 3, 4 …; 0, 1 and 2 are made here
-    bool lifeline = false;                    ///< one more descriptor: a socket that ends when the host dies, and carries notes back
+    int lifeline = 0;                         ///< the child's number for a socket that ends when the host dies, and carries notes back
+    bool merge = false;                       ///< stderr goes where stdout goes
     Input input;
     std::optional<Clock::time_point> deadline;
     std::chrono::milliseconds grace{300};     ///< between SIGTERM and SIGKILL
@@ -161,8 +162,12 @@ private:
     Result<void> launch(ProcessPlan& plan) {
         auto out = make_pipe();
         if (!out) return out.error();
-        auto err = make_pipe();
-        if (!err) return err.error();
+        Pipe err;
+        if (!plan.merge) {
+            auto pipe = make_pipe();
+            if (!pipe) return pipe.error();
+            err = std::move(*pipe);
+        }
         Pipe input;
         if (plan.input.kind() == Input::Kind::null) {
             input.read.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -173,10 +178,10 @@ private:
             input = std::move(*pipe);
         }
 
-        std::vector<int> fds{input.read.get(), out->write.get(), err->write.get()};
+        std::vector<int> fds{input.read.get(), out->write.get(), plan.merge ? out->write.get() : err.write.get()};
         fds.insert(fds.end(), plan.spawn.fds.begin(), plan.spawn.fds.end());
         Fd lifeline_child;
-        if (plan.lifeline) {
+        if (plan.lifeline != 0) {
             int ends[2];
 #if defined(__linux__)
             constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;
@@ -191,7 +196,7 @@ private:
             ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 #endif
             set_nonblocking(lifeline_);
-            fds.push_back(lifeline_child.get());
+            fds.insert(fds.begin() + plan.lifeline, lifeline_child.get());
         }
         plan.spawn.fds = std::move(fds);
 
@@ -203,12 +208,13 @@ private:
         pid_ = spawned->pid;
         exit_watch_ = std::move(spawned->exit_watch);
         out_ = std::move(out->read);
-        err_ = std::move(err->read);
+        err_ = std::move(err.read);
         input_ = std::move(input.write);
-        set_nonblocking(out_);
-        set_nonblocking(err_);
-        readiness_.watch_readable(out_);
-        readiness_.watch_readable(err_);
+        for (const Fd* output : {&out_, &err_}) {
+            if (!*output) continue;
+            set_nonblocking(*output);
+            readiness_.watch_readable(*output);
+        }
         if (lifeline_) readiness_.watch_readable(lifeline_);
         if (exit_watch_) readiness_.watch_readable(exit_watch_);
         if (input_) {
@@ -249,6 +255,8 @@ private:
             const auto size = ::read(fd.get(), buffer_.get(), chunk_size);
             if (size > 0) {
                 sink(stream, std::string_view{buffer_.get(), static_cast<std::size_t>(size)});
+                // a slow sink must not keep us from the clock
+                if (phase_ == Phase::running && deadline_ && Clock::now() >= *deadline_) return;
             } else if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
                 readiness_.forget(fd);
                 fd.reset();

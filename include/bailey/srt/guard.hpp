@@ -8,19 +8,25 @@
 
 namespace bailey::srt {
 
-/// Descriptors of srt, by number; the plan must list them in this order.
+/// Descriptors of srt, by number; the placeholders' follow.
 inline constexpr int settings_fd = 3;
 inline constexpr int lifeline_fd = 4;
 
-/// Arguments: srt's cli.js, the oldest node it accepts, then srt's own. Plain old syntax, so that an old node can read it and refuse.
-/// When the host dies, however it dies, the lifeline ends and the whole group goes at once: srt alone would leave its
-/// sandbox behind (srt-facts, sections 2 and 3). A sandbox of root's is refused the kernel's settings: they take orders from uid 0
+/// Arguments: srt's cli.js, the oldest node it accepts, the milliseconds the run may take (0 = no limit), the paths of the placeholders
+/// as JSON; then srt's own. Plain old syntax, so that an old node can read it and refuse.
+///
+/// When the host dies, however it dies, the lifeline ends and the whole group goes at once: srt alone would leave its sandbox behind
+/// (srt-facts, sections 2 and 3). A shell outside the group then takes the placeholders away, when nobody else holds their locks.
+/// The clock is the host's; the guard keeps to it, a little later, in case the host is busy in a callback.
+///
+/// A sandbox of root's is refused the kernel's settings: they take orders from uid 0
 /// whatever its capabilities, and bubblewrap covers /proc/sys only for those it thinks can write there; without that, writing
-/// kernel/core_pattern runs a program on the host. Where srt's words change, the prelude sees the hole and refuses. Notes: "N<version>" = node is too old; "X<code>" = srt's exit status,
-/// for hosts that let somebody else reap their children.
+/// kernel/core_pattern runs a program on the host. Where srt's words change, the prelude sees the hole and refuses.
+///
+/// Notes: "N<version>" = node is too old; "T" = time is up; "X<code>" = srt's exit status, for hosts that let somebody else reap.
 inline constexpr std::string_view guard_script = R"js('use strict';
-var fs = require('fs'), net = require('net'), cli = process.argv[1], floor = process.argv[2];
-process.argv.splice(1, 2);
+var fs = require('fs'), net = require('net'), processes = require('child_process');
+var args = process.argv.splice(1, 4), cli = args[0], floor = args[1], left = +args[2], places = JSON.parse(args[3]);
 function note(text) { try { fs.writeSync(4, text + '\n'); } catch (e) {} }
 function older(a, b) {
   a = a.split('.'); b = b.split('.');
@@ -28,12 +34,23 @@ function older(a, b) {
   return false;
 }
 if (older(process.versions.node, floor)) { note('N' + process.versions.node); process.exit(1); }
-function hostDied() { process.kill(-process.pid, 'SIGKILL'); }
+function endGroup() { process.kill(-process.pid, 'SIGKILL'); }
+function hostDied() {
+  if (places.length > 0) {
+    var shell = 'group=$1; shift; while kill -0 -- "-$group" 2>/dev/null; do sleep 0.02; done; sleep 0.1; fd=3; ' +
+                'for place; do [ "/proc/self/fd/$fd" -ef "$place" ] && flock -n -x $fd && rm -f -- "$place"; fd=$((fd + 1)); done';
+    var locks = places.map(function (_, i) { return 5 + i; });
+    processes.spawn('/bin/sh', ['-c', shell, 'sh', String(process.pid)].concat(places),
+                    {detached: true, stdio: ['ignore', 'ignore', 'ignore'].concat(locks)});
+  }
+  endGroup();
+}
 var lifeline = new net.Socket({fd: 4, readable: true, writable: false});
 lifeline.on('error', hostDied); lifeline.on('close', hostDied); lifeline.resume(); lifeline.unref();
+if (left > 0 && left < 2e9) setTimeout(function () { note('T'); endGroup(); }, left + 500).unref();
 process.on('exit', function (code) { note('X' + code); });
 if (process.platform === 'linux' && process.geteuid() === 0) {
-  var processes = require('child_process'), spawn = processes.spawn, mount = ' --proc /proc ';
+  var spawn = processes.spawn, mount = ' --proc /proc ';
   processes.spawn = function (command) {
     if (typeof command === 'string')
       arguments[0] = command.replace(mount + '--unsetenv ', mount + ['sys', 'fs', 'acpi', 'asound', 'driver', 'dynamic_debug', 'mtrr', 'scsi'].map(

@@ -51,6 +51,7 @@ public:
     /// Makes the placeholder, or joins the runs that hold it already. The path must be real up to its last component.
     [[nodiscard]] static Result<Placeholder> hold(const std::string& path) {
         Placeholder held;
+        held.path_ = path;
         held.name_ = path.substr(path.rfind('/') + 1);
         held.directory_ = open_real_directory(paths::parent(path));
         if (!held.directory_) return failed(path);
@@ -68,6 +69,10 @@ public:
         }
         return failed(path);
     }
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    /// Holds the lock; -1 when there is nothing to hold.
+    [[nodiscard]] int fd() const { return file_.get(); }
 
     /// A leftover, or one that another run holds just now.
     [[nodiscard]] static bool stands_at(const std::string& path) { return read_file_at(AT_FDCWD, path, content.size()) == content; }
@@ -111,6 +116,7 @@ private:
         return process::system_error(text::concat({"keeping the denied path ", paths::quoted(path), " from being created"}));
     }
 
+    std::string path_;
     process::Fd directory_;
     std::string name_;
     process::Fd file_;

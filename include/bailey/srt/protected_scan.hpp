@@ -167,6 +167,7 @@ private:
     }
     process::Fd reopen(std::string_view path) { return checked(open(path)); }
     process::Fd enter(int directory, const std::string& name) { return checked(open_directory_at(directory, name)); }
+    process::Fd enter_to_list(int directory, const std::string& name) { return checked(open_listable_at(directory, name)); }
     template <class Visit>
     bool list(int directory, Visit&& visit) {
         const bool listed = list_directory(directory, visit);
@@ -192,48 +193,51 @@ private:
     void visit_directory(int directory, const std::string& path, int depth) {
         if (!within_limits(directories_, limits_.directories)) return;
         detail::RepositoryShape shape;
-        std::vector<std::string> below;
+        std::vector<std::string> below, special;
         const bool listed = list(directory, [&](std::string_view name, unsigned char type) {
             shape.see(name);
-            if (name.front() == '.' && visit_name(directory, path, name)) return within_limits(names_, limits_.names);
+            if (name.front() == '.' && is_special(name)) {
+                special.emplace_back(name);
+                return within_limits(names_, limits_.names);
+            }
             // srt leaves node_modules out as well: packages bring their authors' editor settings along.
             if (depth < limits_.depth && name != "node_modules" && (type == DT_DIR || type == DT_UNKNOWN)) below.emplace_back(name);
             return within_limits(names_, limits_.names);
         });
         if (!listed) probe_names(directory, path);
+        for (const std::string& name : special) {
+            if (visit_name(directory, path, name)) below.push_back(name);
+        }
         if (shape.complete()) visit_git_directory(directory, path, path);
         for (const std::string& name : below) {
-            if (incomplete_) return;
-            if (const process::Fd child = enter(directory, name)) visit_directory(child.get(), join(path, name), depth + 1);
+            if (incomplete_ || depth == limits_.depth) return;
+            if (const process::Fd child = enter_to_list(directory, name)) visit_directory(child.get(), join(path, name), depth + 1);
         }
     }
 
-    /// True: the name is a protected one, and not to be entered as a directory like any other.
+    [[nodiscard]] static bool is_special(std::string_view name) {
+        return detail::same_name(name, ".git") || detail::same_name(name, ".gitmodules") || detail::same_name(name, ".claude") ||
+               detail::is_named_in(detail::settings_files, name) || detail::is_named_in(detail::settings_directories, name);
+    }
+    /// True: it is a directory to be entered like any other.
     bool visit_name(int directory, const std::string& path, std::string_view name) {
-        if (detail::same_name(name, ".git")) return visit_dot_git(directory, path, name), true;
+        if (detail::same_name(name, ".git")) return visit_dot_git(directory, path, name), false;
         if (detail::same_name(name, ".gitmodules")) {
-            if (const auto at = add(directory, path, name, ProtectedKind::git_modules)) {
-                entries_[*at].text = read_file_at(directory, std::string{name}, limits_.config_bytes);
-            }
-            return true;
+            const auto at = add(directory, path, name, ProtectedKind::git_modules);
+            if (at) entries_[*at].text = read_file_at(directory, std::string{name}, limits_.config_bytes);
+            return false;
         }
-        if (detail::is_named_in(detail::settings_files, name) || detail::is_named_in(detail::settings_directories, name)) {
-            return add(directory, path, name, ProtectedKind::settings), true;
-        }
-        if (!detail::same_name(name, ".claude")) return false;
-        const process::Fd claude = enter(directory, std::string{name});
-        if (!claude) return add(directory, path, name, ProtectedKind::settings), true;
+        const process::Fd claude = detail::same_name(name, ".claude") ? enter(directory, std::string{name}) : process::Fd{};
+        if (!claude) return add(directory, path, name, ProtectedKind::settings), false;
         for (const std::string_view child : detail::claude_directories) add(claude.get(), join(path, name), child, ProtectedKind::settings);
-        return false;
+        return true;
     }
 
     // A directory that may be searched and not listed hides nothing that has a known name.
     void probe_names(int directory, const std::string& path) {
         for (const std::string_view name : detail::settings_files) visit_name(directory, path, name);
         for (const std::string_view name : detail::settings_directories) visit_name(directory, path, name);
-        for (const std::string_view name : {".gitmodules", ".claude"}) {
-            if (identity_at(directory, std::string{name})) visit_name(directory, path, name);
-        }
+        for (const std::string_view name : {".gitmodules", ".claude"}) visit_name(directory, path, name);
         probe_for_repository(directory, path);
     }
     void probe_for_repository(int directory, const std::string& path) {
@@ -491,7 +495,7 @@ private:
             if (incomplete_) return;
             if (depth == 50) {  // each level holds a descriptor
                 starts.push_back(join(path, name));
-            } else if (const process::Fd child = enter(directory, name)) {
+            } else if (const process::Fd child = enter_to_list(directory, name)) {
                 walk(child.get(), join(path, name), depth + 1, starts);
             }
         }

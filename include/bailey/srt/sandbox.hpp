@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -144,7 +146,7 @@ public:
         return *real;
     }
 
-    [[nodiscard]] Result<Launch> prepare(const Request& request) const {
+    [[nodiscard]] Result<Launch> prepare(const Request& request, std::optional<process::Clock::time_point> deadline) const {
         const auto tools = this->tools();
         if (!tools) return tools.error();
         if (auto same = check_pins(); !same) return same.error();
@@ -158,7 +160,6 @@ public:
         if (!directories) return directories.error();
         launch.directories_ = std::move(*directories);
         const auto& run = launch.directories_;
-        if (auto held = hold_places(launch.placeholders_); !held) return held.error();
 
         PreludePlan prelude_plan;
         prelude_plan.nonce = launch.nonce_;
@@ -183,16 +184,21 @@ public:
         launch.cwd_.reset(::open(run.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (!launch.cwd_) return process::system_error("open " + run.cwd);
 
+        // Last of all: from the moment they stand until node runs, nobody would take them away if the host died.
+        if (auto held = hold_places(launch.placeholders_); !held) return held.error();
+
         auto& spawn = launch.plan_.spawn;
-        spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, "--settings", settings_path(),
+        spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(deadline),
+                      places(launch.placeholders_), "--settings", settings_path(),
                       // srt hands the beginning of this text to the sandbox as a proxy user's name: nothing of the command is in it
                       "-c", ". " + shell_quoted(prelude_file)};
         // Minimal, fixed and trusted: nothing that was given for the command steers node or srt.
         spawn.environment = {text::concat({"PATH=", launcher_path}), "HOME=" + run.sockets, "TMPDIR=" + run.sockets,
                              "CLAUDE_CODE_TMPDIR=" + private_->tmp()};
         spawn.fds = {launch.settings_.get()};
+        for (const auto& placeholder : launch.placeholders_) spawn.fds.push_back(placeholder.fd());
         spawn.directory = launch.cwd_.get();
-        launch.plan_.lifeline = true;
+        launch.plan_.lifeline = lifeline_fd;
         return launch;
     }
 
@@ -210,6 +216,19 @@ private:
 
     [[nodiscard]] static std::string settings_path() {
         return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", settings_fd});
+    }
+
+    [[nodiscard]] static std::string milliseconds_left(std::optional<process::Clock::time_point> deadline) {
+        if (!deadline) return "0";
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - process::Clock::now());
+        return std::to_string(std::max<std::int64_t>(left.count(), 1));
+    }
+
+    /// For the guard: the placeholders' paths, in the order of their descriptors.
+    [[nodiscard]] static std::string places(const std::vector<Placeholder>& placeholders) {
+        std::string list = "[";
+        for (const auto& placeholder : placeholders) list += (list.size() == 1 ? "" : ",") + settings::json_string(placeholder.path());
+        return list + "]";
     }
 
     Result<void> pin() {
@@ -245,7 +264,7 @@ private:
         for (const auto& place : places) {
             auto placeholder = Placeholder::hold(place);
             if (!placeholder) return placeholder.error();
-            held.push_back(std::move(*placeholder));
+            if (placeholder->fd() >= 0) held.push_back(std::move(*placeholder));
         }
         return {};
     }

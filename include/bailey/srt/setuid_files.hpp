@@ -89,7 +89,7 @@ private:
                 deeper.push_back(path);
                 continue;
             }
-            const process::Fd child = open_directory_at(directory, name);
+            const process::Fd child = open_listable_at(directory, name);
             struct stat status {};
             if (!child || ::fstat(child.get(), &status) != 0 || status.st_dev != file_system_) continue;
             visit(child.get(), top, path, depth + 1, deeper);
