@@ -119,7 +119,7 @@ public:
 private:
     explicit Workspace(std::shared_ptr<srt::Sandbox> sandbox) : sandbox_{std::move(sandbox)} {}
 
-    [[nodiscard]] Result<Running> start(srt::Request request, RunOptions options) const {
+    [[nodiscard]] Result<Running> start(srt::Request request, RunOptions&& options) const {
         if (auto checked = check(request); !checked) return checked.error();
         return Running::start(sandbox_, std::move(request), std::move(options));
     }
