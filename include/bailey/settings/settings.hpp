@@ -52,8 +52,8 @@ struct FilesystemRules {
         rules.allow_read.insert(rules.allow_read.end(), boundary.read_grants.begin(), boundary.read_grants.end());
         // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
         for (const auto& path : rules.allow_write) {
-            if (std::any_of(boundary.read_grants.begin(), boundary.read_grants.end(),
-                            [&](const auto& grant) { return paths::is_beneath(path, grant); }))
+            if (paths::is_beneath(path, boundary.root) ||
+                std::any_of(boundary.read_grants.begin(), boundary.read_grants.end(), [&](const auto& grant) { return paths::is_beneath(path, grant); }))
                 rules.deny_read.push_back(path);
         }
     }
