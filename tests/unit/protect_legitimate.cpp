@@ -13,8 +13,6 @@ struct Work {
     const char* after;  ///< must still succeed
 };
 
-const char* const commit = "git commit -q --allow-empty -m one\n";
-
 const std::vector<Work> works{
     {"init, add, commit", "", "git init -q . && git config user.name t && git config user.email t@e.x && echo 1 >f && git add . && git commit -qm 1", "git log && git status && git config user.name"},
     {"a branch, a tag, a stash, a gc", "", "git init -q . && echo 1 >f && git add . && git commit -qm 1 && git switch -q -c b && git tag t && echo 2 >f && git stash -q && git gc -q && git branch -u master b || git branch -u main b", "git status && git stash pop"},

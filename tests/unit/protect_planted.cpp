@@ -159,6 +159,20 @@ TEST_CASE("protect: a second name for an allowed config, kept for the next run")
     CHECK_FALSE(place.fired());
 }
 
+TEST_CASE("protect: two commands at once cannot vouch for each other") {
+    const Place place;
+    place.make("git init -q .");
+    const auto first = place.snapshot();
+    place.make("evil .git/config");
+    const auto second = bailey::srt::protected_snapshot(place.workspace, {}, &first);
+    REQUIRE(second.has_value());
+    CHECK(bailey::srt::quarantine_planted(first, place.quarantine).size() == 1);
+    place.make("evil .git/config");
+    CHECK(bailey::srt::quarantine_planted(*second, place.quarantine).size() == 1);
+    static_cast<void>(place.sh("git status"));
+    CHECK_FALSE(place.fired());
+}
+
 TEST_CASE("protect: what a user changes meanwhile in a configuration of his own is no plant") {
     const Place place;
     place.make("git init -q . && git config alias.st status && git config core.editor vi");
@@ -235,13 +249,13 @@ TEST_CASE("protect: a tree beyond the bounds is refused before a run and reporte
     const Place place;
     bailey::srt::ScanLimits limits;
     limits.directories = 10;
-    auto snapshot = bailey::srt::protected_snapshot(place.workspace, {}, limits);
+    auto snapshot = bailey::srt::protected_snapshot(place.workspace, {}, nullptr, limits);
     REQUIRE(snapshot.has_value());
     place.make("mkdir 1 2 3 4 5 6 7 8 9 10 11");
     const auto violations = bailey::srt::quarantine_planted(*snapshot, place.quarantine);
     REQUIRE(violations.size() == 1);
     CHECK_FALSE(violations[0].certain);
-    snapshot = bailey::srt::protected_snapshot(place.workspace, {}, limits);
+    snapshot = bailey::srt::protected_snapshot(place.workspace, {}, nullptr, limits);
     REQUIRE_FALSE(snapshot.has_value());
     CHECK(snapshot.error().code() == bailey::ErrorCode::policy);
     CHECK_FALSE(bailey::srt::protected_snapshot(place.workspace + "/none").has_value());

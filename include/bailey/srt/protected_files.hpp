@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    friend Result<ProtectedSnapshot> protected_snapshot(const std::string&, std::vector<std::string>, ScanLimits);
+    friend Result<ProtectedSnapshot> protected_snapshot(const std::string&, std::vector<std::string>, const ProtectedSnapshot*, ScanLimits);
 
     std::string root_;
     std::vector<std::string> writable_;
@@ -67,8 +67,10 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
 /// `root` and `writable` (the other directories that the command may write) are absolute and free of links. Asks for
 /// nothing to be denied that does not exist, so that srt makes no placeholders: what is new afterwards is judged by
 /// quarantine_planted.
+/// `oldest`: the snapshot of the oldest run that has not ended yet, if any. Its memory is taken over, for what is there now
+/// may be what that run has planted. Without it, two commands at once could vouch for each other.
 [[nodiscard]] inline Result<ProtectedSnapshot> protected_snapshot(const std::string& root, std::vector<std::string> writable = {},
-                                                                  ScanLimits limits = {}) {
+                                                                  const ProtectedSnapshot* oldest = nullptr, ScanLimits limits = {}) {
     const auto trust_all = [](const ProtectedEntry&) { return true; };
     ProtectedScan scan{root, writable, limits, trust_all};
     if (!scan.run()) {
@@ -104,6 +106,7 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
         return Error{ErrorCode::policy,
                      text::concat({"bailey: the workspace \"", root, "\" holds ", paths.size(), " files and directories that must be protected (settings of shells and editors, hooks and configuration of git repositories), more than srt can take; open a smaller directory as the workspace, or move repositories out of it"})};
     }
+    if (oldest != nullptr) snapshot.entries_ = oldest->entries_;
     return snapshot;
 }
 

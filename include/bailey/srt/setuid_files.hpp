@@ -1,9 +1,12 @@
 // A command that runs as root, or as you, may leave files behind that make others run as root, or as you. Not for long.
 #pragma once
 
+#include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -90,6 +93,7 @@ private:
                 continue;
             }
             const process::Fd child = open_listable_at(directory, name);
+            if (!child && (errno == EMFILE || errno == ENFILE)) names_ = most_names;  // said to be incomplete, not passed over
             struct stat status {};
             if (!child || ::fstat(child.get(), &status) != 0 || status.st_dev != file_system_) continue;
             visit(child.get(), top, path, depth + 1, deeper);
@@ -122,10 +126,14 @@ private:
 }  // namespace detail
 
 /// Takes the setuid and setgid bits from every regular file under `directories` that has been changed since (CLOCK_REALTIME)
-/// and is ours (anybody's, when we are root). Follows no links and stays on each directory's own file system.
+/// and is ours (anybody's, when we are root). Follows no links and stays on each directory's own file system. The
+/// directories are absolute and free of links; one within another is not walked twice.
 [[nodiscard]] inline std::vector<Violation> strip_setuid_files(const std::vector<std::string>& directories, timespec since) {
     detail::SetuidSweep sweep{since};
-    for (const std::string& directory : directories) sweep.sweep(directory);
+    for (const std::string& directory : directories) {
+        const auto holds_it = [&](const std::string& other) { return other.size() < directory.size() && is_within(directory, other); };
+        if (std::none_of(directories.begin(), directories.end(), holds_it)) sweep.sweep(directory);
+    }
     return sweep.take();
 }
 
