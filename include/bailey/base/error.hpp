@@ -2,10 +2,12 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <bailey/base/format.hpp>
@@ -74,40 +76,76 @@ struct ProcessError : ErrorOf<ErrorCode::process> { using ErrorOf::ErrorOf; };
 #endif
 
 /// A value or an Error. `*result` and `result->` need a value; `value()` throws the Error instead.
+/// A union and not an optional or a variant: those would be most of what this header costs a compiler.
 template <class T>
 class [[nodiscard]] Result {
 public:
     using value_type = T;
 
-    Result(T value) : value_{std::move(value)} {}        // NOLINT: implicit, so that `return value;` reads as it should
-    Result(Error error) : error_{std::move(error)} {}    // NOLINT: likewise `return error;`
+    Result(T value) : has_value_{true}, value_{std::move(value)} {}       // NOLINT: implicit, so that `return value;` reads as it should
+    Result(Error error) : has_value_{false}, error_{std::move(error)} {}  // NOLINT: likewise `return error;`
+    Result(Result&& other) noexcept : has_value_{other.has_value_} { take(std::move(other)); }
+    Result(const Result& other)
+        requires(std::is_copy_constructible_v<T>)
+        : has_value_{other.has_value_} {
+        take(other);
+    }
+    Result& operator=(Result&& other) noexcept {
+        if (this != &other) {
+            destroy();
+            has_value_ = other.has_value_;
+            take(std::move(other));
+        }
+        return *this;
+    }
+    Result& operator=(const Result&) = delete;
+    ~Result() { destroy(); }
 
-    [[nodiscard]] bool has_value() const { return value_.has_value(); }
-    [[nodiscard]] explicit operator bool() const { return has_value(); }
+    [[nodiscard]] bool has_value() const { return has_value_; }
+    [[nodiscard]] explicit operator bool() const { return has_value_; }
 
-    [[nodiscard]] T& operator*() & { return *value_; }
-    [[nodiscard]] const T& operator*() const& { return *value_; }
-    [[nodiscard]] T&& operator*() && { return std::move(*value_); }
-    [[nodiscard]] T* operator->() { return &*value_; }
-    [[nodiscard]] const T* operator->() const { return &*value_; }
+    [[nodiscard]] T& operator*() & { return value_; }
+    [[nodiscard]] const T& operator*() const& { return value_; }
+    [[nodiscard]] T&& operator*() && { return std::move(value_); }
+    [[nodiscard]] T* operator->() { return &value_; }
+    [[nodiscard]] const T* operator->() const { return &value_; }
 
     /// Only when there is no value.
-    [[nodiscard]] const Error& error() const { return *error_; }
+    [[nodiscard]] const Error& error() const { return error_; }
 
 #if defined(__cpp_exceptions)
-    [[nodiscard]] T& value() & { return check(), *value_; }
-    [[nodiscard]] const T& value() const& { return check(), *value_; }
-    [[nodiscard]] T&& value() && { return check(), std::move(*value_); }
+    [[nodiscard]] T& value() & { return check(), value_; }
+    [[nodiscard]] const T& value() const& { return check(), value_; }
+    [[nodiscard]] T&& value() && { return check(), std::move(value_); }
 #endif
 
 private:
 #if defined(__cpp_exceptions)
     void check() const {
-        if (error_) raise(*error_);
+        if (!has_value_) raise(error_);
     }
 #endif
-    std::optional<T> value_;
-    std::optional<Error> error_;
+    template <class Other>
+    void take(Other&& other) {
+        if (has_value_) {
+            ::new (static_cast<void*>(&value_)) T(std::forward<Other>(other).value_);
+        } else {
+            ::new (static_cast<void*>(&error_)) Error(std::forward<Other>(other).error_);
+        }
+    }
+    void destroy() {
+        if (has_value_) {
+            value_.~T();
+        } else {
+            error_.~Error();
+        }
+    }
+
+    bool has_value_;
+    union {
+        T value_;
+        Error error_;
+    };
 };
 
 /// Success, or an Error.
