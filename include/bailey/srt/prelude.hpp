@@ -42,7 +42,7 @@ struct PreludePlan {
     ResourceLimits limits;
     std::vector<std::string> argv;  ///< run without a shell, or, when empty:
     std::string command;            ///< for bash -c, or, when it is too long for one argument:
-    std::string command_file;
+    std::string command_file;  ///< holds the command and a full stop, which keeps the newlines at its end
 };
 
 /// The kernel's limit for one argument is 128 KiB (MAX_ARG_STRLEN); quoting may lengthen nothing here, the shell has unquoted it.
@@ -83,7 +83,9 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     } else if (plan.command.size() <= longest_argument) {
         script += "exec -a bash -- \"$BASH\" -c -- " + shell_quoted(plan.command);
     } else {
-        script += "exec -a bash -- \"$BASH\" -- " + shell_quoted(plan.command_file);
+        // Evaluated, not run as a script: $0, messages and a backslash at the very end are those of bash -c.
+        script += "exec -a bash -- \"$BASH\" -c -- " +
+                  shell_quoted("BAILEY_COMMAND=$(<" + shell_quoted(plan.command_file) + ") || exit 125; eval \"unset -v BAILEY_COMMAND; ${BAILEY_COMMAND%.}\"");
     }
     return script += '\n';
 }

@@ -59,18 +59,17 @@ public:
 
     Launch(Launch&&) = default;
     Launch& operator=(Launch&&) = delete;
-    ~Launch() {
-        if (!directories_.top.empty()) remove_tree(directories_.top);
-    }
+    ~Launch();
 
 private:
     friend Sandbox;
-    Launch(std::shared_ptr<const Sandbox> sandbox, ProtectedSnapshot snapshot) : sandbox_{std::move(sandbox)}, snapshot_{std::move(snapshot)} {
+    Launch(std::shared_ptr<const Sandbox> sandbox, std::shared_ptr<const ProtectedSnapshot> snapshot)
+        : sandbox_{std::move(sandbox)}, snapshot_{std::move(snapshot)} {
         ::clock_gettime(CLOCK_REALTIME, &began_);
     }
 
     std::shared_ptr<const Sandbox> sandbox_;
-    ProtectedSnapshot snapshot_;
+    std::shared_ptr<const ProtectedSnapshot> snapshot_;
     timespec began_{};
     std::string nonce_ = random_hex(16);
     std::vector<Placeholder> placeholders_;
@@ -152,7 +151,7 @@ public:
         if (auto same = check_pins(); !same) return same.error();
         auto cwd = resolve_cwd(request.cwd);
         if (!cwd) return cwd.error();
-        auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_));
+        auto snapshot = remember();
         if (!snapshot) return snapshot.error();
 
         Launch launch{shared_from_this(), std::move(*snapshot)};
@@ -175,10 +174,10 @@ public:
         const std::string prelude_file = run.script + "/prelude";
         if (auto written = write_script(prelude_file, prelude(prelude_plan)); !written) return written.error();
         if (request.argv.empty() && request.command.size() > longest_argument) {
-            if (auto written = write_script(prelude_plan.command_file, request.command); !written) return written.error();
+            if (auto written = write_script(prelude_plan.command_file, request.command + "."); !written) return written.error();
         }
 
-        auto settings = process::sealed_text(settings::to_json(boundary_, context(*tools, launch.snapshot_, run)));
+        auto settings = process::sealed_text(settings::to_json(boundary_, context(*tools, *launch.snapshot_, run)));
         if (!settings) return settings.error();
         launch.settings_ = std::move(*settings);
         launch.cwd_.reset(::open(run.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -245,6 +244,20 @@ private:
         return {};
     }
 
+    /// What stands in the workspace now, or stood there when the oldest of the overlapping runs began: two commands at once must
+    /// not be able to vouch for each other's files.
+    Result<std::shared_ptr<const ProtectedSnapshot>> remember() const {
+        const std::lock_guard lock{snapshots_mutex_};
+        auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
+        if (!snapshot) return snapshot.error();
+        snapshots_.push_back(std::make_shared<const ProtectedSnapshot>(std::move(*snapshot)));
+        return snapshots_.back();
+    }
+    void forget(const std::shared_ptr<const ProtectedSnapshot>& snapshot) const {
+        const std::lock_guard lock{snapshots_mutex_};
+        std::erase(snapshots_, snapshot);
+    }
+
     [[nodiscard]] settings::RunContext context(const FoundTools& tools, const ProtectedSnapshot& snapshot, const RunDirectories& run) const {
         return {private_->base(), {run.sockets, run.script}, private_->tmp(), snapshot.paths(), tools.vendor(), tools.bwrap, tools.socat, tools.rg};
     }
@@ -302,13 +315,21 @@ private:
     Boundary boundary_;
     std::vector<Pin> pins_;  // the root first
     std::shared_ptr<PrivateDirectory> private_;
+    mutable std::mutex snapshots_mutex_;
+    mutable std::vector<std::shared_ptr<const ProtectedSnapshot>> snapshots_;  // of the runs that have not ended, the oldest first
     mutable std::mutex tools_mutex_;
     std::optional<Result<FoundTools>> tools_;
 };
 
+inline Launch::~Launch() {
+    if (!sandbox_) return;  // moved from
+    sandbox_->forget(snapshot_);
+    if (!directories_.top.empty()) remove_tree(directories_.top);
+}
+
 inline std::vector<Violation> Launch::look_around() const {
     const auto& boundary = sandbox_->boundary();
-    auto violations = quarantine_planted(snapshot_, sandbox_->directory().quarantine());
+    auto violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
     for (auto& violation : strip_setuid_files(writable_paths(boundary), began_)) violations.push_back(std::move(violation));
     return violations;
 }
