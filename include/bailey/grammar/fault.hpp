@@ -28,8 +28,10 @@ struct text {};
 template <std::size_t>
 struct at {};
 
-// The checks name such a type inside std::is_empty_v: that makes the compiler look into it, where an assertion fails, and lets what
-// stands around it compile on, so that our sentence is the only error (clang takes sizeof or {} of the type for a second one).
+// An unqualified call with a pointer to such a type: looking for overloads, the compiler looks into the type, where an assertion
+// fails; and nothing that stands around the call needs the type, so that our sentence is the only error (clang takes sizeof, {}
+// or a trait of a type with a failed assertion for a second one).
+constexpr void look_into(const void*) {}
 
 template <fixed_string Value, std::size_t... I>
 text<Value.chars[I]...> spell(std::index_sequence<I...>);
@@ -62,7 +64,8 @@ using spelled = decltype(spell<Value>(std::make_index_sequence<Value.view().size
 
 /// The same sentence that a compiler prints, then where it happened:
 ///   bailey: a domain has no scheme; ... (in DomainAllowlist: "https://example.com", at 5)
-[[nodiscard]] inline std::string refusal(std::string_view sentence, std::string_view where, std::string_view value, std::size_t position) {
+[[nodiscard]] inline std::string refusal(std::string_view sentence, std::string_view where, std::string_view value,
+                                         std::size_t position) {
     std::string result = "bailey: ";
     result.append(sentence).append(" (in ").append(where).append(": ").append(quoted(value));
     return result.append(", at ").append(std::to_string(position)).append(")");

@@ -3,19 +3,19 @@
 
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 #include <bailey/grammar/fault.hpp>
 
 namespace bailey::grammar {
 
-#define BAILEY_LIMIT_RULES(RULE)                                                                              \
-    RULE(zero, "a limit of 0 lets no command start; write how much it may use, or leave the limit out")       \
+#define BAILEY_LIMIT_RULES(RULE)                                                                        \
+    RULE(zero, "a limit of 0 lets no command start; write how much it may use, or leave the limit out") \
     RULE(tiny, "a memory limit counts bytes, and below 1_MiB no program starts; write a unit, such as 512_MiB")
 
 #define BAILEY_ENUMERATOR(kind, sentence) kind,
 #define BAILEY_CASE(kind, sentence) \
-    case LimitFault::kind: return sentence;
+    case LimitFault::kind:          \
+        return sentence;
 #define BAILEY_CHECK(kind, sentence) static_assert(Kind != LimitFault::kind, "bailey: " sentence);
 
 enum class LimitFault { none, BAILEY_LIMIT_RULES(BAILEY_ENUMERATOR) };
@@ -55,7 +55,7 @@ template <std::uint64_t Value, LimitUse Use = LimitUse::any>
 consteval bool accepts_limit() {
     if constexpr (constexpr auto fault = judged_limit<Value, Use>; fault.kind != LimitFault::none) {
         using refused = refused_limit<fault.kind, Value>;
-        static_cast<void>(std::is_empty_v<refused>);
+        look_into(static_cast<refused*>(nullptr));
     }
     return true;
 }

@@ -14,6 +14,8 @@ namespace bailey {
 /// It appends to the boundary's lists, and says what it cannot accept in `refusals`: a workspace with any is not made. It should
 /// not throw and not look at the machine; order among policies carries no meaning.
 template <class P>
-concept Policy = requires(const P& policy, Boundary& boundary) { policy.apply(boundary); };
+concept Policy = requires(const P& policy, Boundary& boundary) {
+    policy.apply(boundary);
+};
 
 }  // namespace bailey

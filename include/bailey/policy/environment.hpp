@@ -17,8 +17,9 @@ inline void env_value(Boundary& boundary, std::string_view name, std::string_vie
     for (const auto& [known, other] : boundary.env_values) {
         if (known != name) continue;
         if (other != value)
-            boundary.refusals.push_back("bailey: a variable has one value; remove one EnvValue, or override it with runtime::Env (in EnvValue: " +
-                                        grammar::quoted(name) + " is both " + grammar::quoted(other) + " and " + grammar::quoted(value) + ")");
+            boundary.refusals.push_back(
+                "bailey: a variable has one value; remove one EnvValue, or override it with runtime::Env (in EnvValue: " +
+                grammar::quoted(name) + " is both " + grammar::quoted(other) + " and " + grammar::quoted(value) + ")");
         return;
     }
     boundary.env_values.emplace_back(name, value);
@@ -28,21 +29,23 @@ inline void env_value(Boundary& boundary, std::string_view name, std::string_vie
 
 /// Names of variables that a command gets with the host's values, when the host has them: `EnvAllowlist<"CI", "GITHUB_SHA">`.
 ///
-/// Default: none but the locale. Errors, while compiling: no identifier; a name that bash keeps to itself (`UID`, `IFS`) or that is
-/// bailey's own (`BAILEY_*`); one that steers programs (`LD_PRELOAD`, `NODE_OPTIONS`: say the value, with `EnvValue`); a proxy
+/// Default: none but the locale. Errors, while compiling: no identifier; a name that bash keeps to itself (`UID`, `IFS`) or that
+/// is bailey's own (`BAILEY_*`); one that steers programs (`LD_PRELOAD`, `NODE_OPTIONS`: say the value, with `EnvValue`); a proxy
 /// (`UpstreamProxy`); one that looks like a credential (`*_TOKEN`, `AWS_*`, `SSH_AUTH_SOCK`: say so, with `EnvCredential`).
 template <fixed_string... Names>
 struct EnvAllowlist {
     static_assert(grammar::all({grammar::accepts_env_name<Names, grammar::EnvUse::pass>()...}));
     void apply(Boundary& boundary) const {
-        for (const std::string_view name : std::initializer_list<std::string_view>{Names.view()...}) boundary.env_passed.emplace_back(name);
+        for (const std::string_view name : std::initializer_list<std::string_view>{Names.view()...})
+            boundary.env_passed.emplace_back(name);
     }
 };
 
-/// A variable with a fixed value: `EnvValue<"NODE_ENV", "test">`. The value is any text without NUL, also an empty one; names that steer
-/// programs are fine here. A secret does not belong in source code: `EnvCredential` or `runtime::Env`.
+/// A variable with a fixed value: `EnvValue<"NODE_ENV", "test">`. The value is any text without NUL, also an empty one; names
+/// that steer programs are fine here. A secret does not belong in source code: `EnvCredential` or `runtime::Env`.
 ///
-/// Errors: names as in `EnvAllowlist`, while compiling; two values for one name, when the workspace is made. `runtime::Env` overrides it.
+/// Errors: names as in `EnvAllowlist`, while compiling; two values for one name, when the workspace is made. `runtime::Env`
+/// overrides it.
 template <fixed_string Name, fixed_string Value>
 struct EnvValue {
     static_assert(grammar::accepts_env_name<Name, grammar::EnvUse::value>());

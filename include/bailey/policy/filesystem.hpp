@@ -27,16 +27,19 @@ struct PathList {
     // The return type is deduced, so that asking whether this is a Policy already says the sentence.
     template <class AnyBoundary>
     auto apply(AnyBoundary&) const {
-        static_assert(sizeof(AnyBoundary) == 0, "bailey: Allow and Deny need to know what for; write ReadPolicy<Allow<...>> or WritePolicy<Allow<...>>");
+        static_assert(sizeof(AnyBoundary) == 0,
+                      "bailey: Allow and Deny need to know what for; write ReadPolicy<Allow<...>> or WritePolicy<Allow<...>>");
     }
 };
 
 }  // namespace policy
 
-/// Paths to grant, inside `ReadPolicy` or `WritePolicy`: absolute, `~/...` (the host user's home), or relative to the workspace root.
+/// Paths to grant, inside `ReadPolicy` or `WritePolicy`: absolute, `~/...` (the host user's home), or relative to the workspace
+/// root.
 ///
-/// A path names a file or a directory with everything beneath. There are no patterns: a path with `*` or `?` does not compile, nor does
-/// an empty one, `~user`, a relative one that climbs out (`../x`), or `/`. Links are resolved once, when the workspace is made.
+/// A path names a file or a directory with everything beneath. There are no patterns: a path with `*` or `?` does not compile,
+/// nor does an empty one, `~user`, a relative one that climbs out (`../x`), or `/`. Links are resolved once, when the workspace
+/// is made.
 template <fixed_string... Paths>
 struct Allow : policy::PathList<Paths...> {};
 
@@ -52,7 +55,9 @@ template <class T>
 struct path_rule {
     static constexpr bool known = false;
     template <Access>
-    static consteval bool accepts() { return true; }  // said already
+    static consteval bool accepts() {  // said already
+        return true;
+    }
 };
 
 template <fixed_string... Paths>
@@ -60,7 +65,8 @@ struct path_rule<Allow<Paths...>> {
     static constexpr bool known = true;
     template <Access For>
     static consteval bool accepts() {
-        return PathList<Paths...>::template accepts<For == Access::read ? grammar::PathUse::read : grammar::PathUse::write>();
+        constexpr auto use = For == Access::read ? grammar::PathUse::read : grammar::PathUse::write;
+        return PathList<Paths...>::template accepts<use>();
     }
     static void read(Boundary& boundary) { PathList<Paths...>::append_to(boundary.read_grants); }
     static void write(Boundary& boundary) { PathList<Paths...>::append_to(boundary.write_grants); }
@@ -70,18 +76,22 @@ template <fixed_string... Paths>
 struct path_rule<Deny<Paths...>> {
     static constexpr bool known = true;
     template <Access>
-    static consteval bool accepts() { return PathList<Paths...>::template accepts<grammar::PathUse::deny>(); }
+    static consteval bool accepts() {
+        return PathList<Paths...>::template accepts<grammar::PathUse::deny>();
+    }
     static void read(Boundary& boundary) { PathList<Paths...>::append_to(boundary.read_denials); }
     static void write(Boundary& boundary) { PathList<Paths...>::append_to(boundary.write_denials); }
 };
 
 }  // namespace policy
 
-/// What can be read beyond the workspace, `/tmp` and the system paths, and what cannot: `ReadPolicy<Allow<"~/.cargo">, Deny<"keys">>`.
+/// What can be read beyond the workspace, `/tmp` and the system paths, and what cannot: `ReadPolicy<Allow<"~/.cargo">,
+/// Deny<"keys">>`.
 ///
-/// Default: the workspace, `/tmp` and the system paths without their secrets; all else looks empty. A denied file cannot be opened, a
-/// denied directory looks empty. Errors: see `Allow`; all reads are `AllReads`, not `Allow<"/">`. Limits: a file that does not exist when
-/// a run starts cannot be denied for reading, and a hard link that already leads to a denied file stays readable.
+/// Default: the workspace, `/tmp` and the system paths without their secrets; all else looks empty. A denied file cannot be
+/// opened, a denied directory looks empty. Errors: see `Allow`; all reads are `AllReads`, not `Allow<"/">`. Limits: a file that
+/// does not exist when a run starts cannot be denied for reading, and a hard link that already leads to a denied file stays
+/// readable.
 template <class... AllowOrDeny>
 struct ReadPolicy {
     static_assert(grammar::all({policy::path_rule<AllowOrDeny>::known...}),
@@ -90,7 +100,8 @@ struct ReadPolicy {
     void apply(Boundary& boundary) const { (policy::path_rule<AllowOrDeny>::read(boundary), ...); }
 };
 
-/// What can be written beyond the workspace and `/tmp`, and what cannot: `WritePolicy<Allow<"~/.cache/app">, Deny<".env", "ci">>`.
+/// What can be written beyond the workspace and `/tmp`, and what cannot: `WritePolicy<Allow<"~/.cache/app">, Deny<".env",
+/// "ci">>`.
 ///
 /// Default: the workspace and `/tmp`. What can be written can be read. A denied path that does not exist cannot be made either.
 /// Errors: see `Allow`; there is no way to grant writes to the whole file system.
@@ -102,14 +113,14 @@ struct WritePolicy {
     void apply(Boundary& boundary) const { (policy::path_rule<AllowOrDeny>::write(boundary), ...); }
 };
 
-/// The workspace and `/tmp` can be read but not written; the private `TMPDIR` can. Paths of `WritePolicy<Allow<...>>` stay writable.
-/// Default: both are writable.
+/// The workspace and `/tmp` can be read but not written; the private `TMPDIR` can. Paths of `WritePolicy<Allow<...>>` stay
+/// writable. Default: both are writable.
 struct ReadOnly {
     void apply(Boundary& boundary) const { boundary.read_only = true; }
 };
 
-/// The host's `/tmp` can be neither read nor written; `TMPDIR`, the workspace's own, remains. For commands that must not see, or leave
-/// anything to, other programs of the host. Default: `/tmp` is shared.
+/// The host's `/tmp` can be neither read nor written; `TMPDIR`, the workspace's own, remains. For commands that must not see, or
+/// leave anything to, other programs of the host. Default: `/tmp` is shared.
 struct PrivateTmp {
     void apply(Boundary& boundary) const { boundary.private_tmp = true; }
 };

@@ -48,11 +48,17 @@ consteval std::uint64_t size_literal() {
 inline namespace literals {
 /// Sizes in bytes: `512_KiB`, `512_MiB`, `4_GiB`. Whole decimal numbers that fit into 64 bits; others do not compile.
 template <char... Digits>
-consteval std::uint64_t operator""_KiB() { return policy::size_literal<(std::uint64_t{1} << 10), Digits...>(); }
+consteval std::uint64_t operator""_KiB() {
+    return policy::size_literal<(std::uint64_t{1} << 10), Digits...>();
+}
 template <char... Digits>
-consteval std::uint64_t operator""_MiB() { return policy::size_literal<(std::uint64_t{1} << 20), Digits...>(); }
+consteval std::uint64_t operator""_MiB() {
+    return policy::size_literal<(std::uint64_t{1} << 20), Digits...>();
+}
 template <char... Digits>
-consteval std::uint64_t operator""_GiB() { return policy::size_literal<(std::uint64_t{1} << 30), Digits...>(); }
+consteval std::uint64_t operator""_GiB() {
+    return policy::size_literal<(std::uint64_t{1} << 30), Digits...>();
+}
 }  // namespace literals
 
 /// CPU time of each process, in seconds: `CpuTimeLimit<60>`. The kernel kills a process that used more. Default: no limit.
@@ -89,7 +95,8 @@ struct FileSizeLimit {
     void apply(Boundary& boundary) const { policy::tighten(boundary.limits.file_size_bytes, Bytes); }
 };
 
-/// Files, pipes and sockets that each process can hold open: `OpenFileLimit<256>`. Default: the host's limit. Errors: 0 does not compile.
+/// Files, pipes and sockets that each process can hold open: `OpenFileLimit<256>`. Default: the host's limit. Errors: 0 does not
+/// compile.
 template <std::uint64_t Count>
 struct OpenFileLimit {
     static_assert(grammar::accepts_limit<Count>());

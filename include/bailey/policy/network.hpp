@@ -24,7 +24,8 @@ namespace policy {
 }
 
 // Entries that passed the grammar. A host on both lists is denied, which is worth a note: it is mostly a slip.
-inline void domain(Boundary& boundary, std::string_view entry, std::vector<std::string>& list, const std::vector<std::string>& other) {
+inline void domain(Boundary& boundary, std::string_view entry, std::vector<std::string>& list,
+                   const std::vector<std::string>& other) {
     std::string folded = grammar::fold_domain(entry);
     if (lists(other, folded) && !lists(list, folded))
         boundary.notes.push_back("the domain " + grammar::quoted(folded) + " is both allowed and denied: it is denied");
@@ -37,7 +38,8 @@ inline void allow_unix_socket(Boundary& boundary, std::string_view path) {
     if constexpr (on_linux)
         boundary.refusals.push_back(
             "bailey: on Linux, Unix sockets cannot be allowed by path, because the seccomp filter that stops them sees no paths; "
-            "use AllUnixSockets, which gives up that filter, or do without (in UnixSocketAllowlist: " + grammar::quoted(path) + ")");
+            "use AllUnixSockets, which gives up that filter, or do without (in UnixSocketAllowlist: " +
+            grammar::quoted(path) + ")");
     else
         boundary.unix_sockets.emplace_back(path);
 }
@@ -64,20 +66,22 @@ inline void upstream_proxy(Boundary& boundary, std::string_view url) {
 
 /// Hosts that a command can reach: `DomainAllowlist<"api.github.com", "*.pypi.example", "localhost:8080", "[::1]:443">`.
 ///
-/// An entry names one host as it is spelled in requests, or with `*.` all hosts below a domain, at any depth and without the domain
-/// itself; a port narrows it to that port. Upper and lower case are alike. `DomainDenylist` wins over it.
-/// Default: no host. Errors: what is no host and what is too wide (`"*"`, `"*.com"`, `"*.co.uk"`) does not compile.
-/// Limits: hosts are compared by name at srt's proxy, so a program that ignores `HTTP_PROXY` and its kin reaches nothing. An IP address
-/// and a name are two entries, even where one resolves to the other.
+/// An entry names one host as it is spelled in requests, or with `*.` all hosts below a domain, at any depth and without the
+/// domain itself; a port narrows it to that port. Upper and lower case are alike. `DomainDenylist` wins over it. Default: no
+/// host. Errors: what is no host and what is too wide (`"*"`, `"*.com"`, `"*.co.uk"`) does not compile. Limits: hosts are
+/// compared by name at srt's proxy, so a program that ignores `HTTP_PROXY` and its kin reaches nothing. An IP address and a name
+/// are two entries, even where one resolves to the other.
 template <fixed_string... Domains>
 struct DomainAllowlist {
     static_assert(grammar::all({grammar::accepts_domain<Domains, grammar::DomainUse::allow>()...}));
     void apply(Boundary& boundary) const {
-        for (const std::string_view entry : std::initializer_list<std::string_view>{Domains.view()...}) policy::allow_domain(boundary, entry);
+        for (const std::string_view entry : std::initializer_list<std::string_view>{Domains.view()...})
+            policy::allow_domain(boundary, entry);
     }
 };
 
-/// Hosts that a command cannot reach, whatever an allowlist says: `DomainDenylist<"metadata.example.com", "*.corp.example", "*:22">`.
+/// Hosts that a command cannot reach, whatever an allowlist says: `DomainDenylist<"metadata.example.com", "*.corp.example",
+/// "*:22">`.
 ///
 /// Entries as in `DomainAllowlist`, and also `"*"`: every host. Default: none beyond what is not allowed.
 /// Errors: what is no host does not compile.
@@ -85,27 +89,31 @@ template <fixed_string... Domains>
 struct DomainDenylist {
     static_assert(grammar::all({grammar::accepts_domain<Domains, grammar::DomainUse::deny>()...}));
     void apply(Boundary& boundary) const {
-        for (const std::string_view entry : std::initializer_list<std::string_view>{Domains.view()...}) policy::deny_domain(boundary, entry);
+        for (const std::string_view entry : std::initializer_list<std::string_view>{Domains.view()...})
+            policy::deny_domain(boundary, entry);
     }
 };
 
 /// Unix sockets of the host that a command can connect to, by path: `UnixSocketAllowlist<"/var/run/postgres/.s.PGSQL.5432">`.
 ///
-/// Default: none. Errors: what is no path does not compile. Limits: macOS only. On Linux srt stops the system call that makes a Unix
-/// socket, and that filter sees no paths: a workspace with this policy is refused there, and `AllUnixSockets` is the only widening.
-/// A socket of a powerful daemon (docker, ssh-agent) hands its power to the command.
+/// Default: none. Errors: what is no path does not compile. Limits: macOS only. On Linux srt stops the system call that makes a
+/// Unix socket, and that filter sees no paths: a workspace with this policy is refused there, and `AllUnixSockets` is the only
+/// widening. A socket of a powerful daemon (docker, ssh-agent) hands its power to the command.
 template <fixed_string... Paths>
 struct UnixSocketAllowlist {
     static_assert(grammar::all({grammar::accepts_path<Paths, grammar::PathUse::socket>()...}));
     void apply(Boundary& boundary) const {
-        for (const std::string_view path : std::initializer_list<std::string_view>{Paths.view()...}) policy::allow_unix_socket(boundary, path);
+        for (const std::string_view path : std::initializer_list<std::string_view>{Paths.view()...})
+            policy::allow_unix_socket(boundary, path);
     }
 };
 
-/// The HTTP proxy through which srt's own proxy reaches the hosts that are allowed: `UpstreamProxy<"http://proxy.corp.example:3128">`.
+/// The HTTP proxy through which srt's own proxy reaches the hosts that are allowed:
+/// `UpstreamProxy<"http://proxy.corp.example:3128">`.
 ///
-/// Allows nothing by itself. Default: connect directly. Errors: anything but `http://` or `https://`, host and port does not compile;
-/// neither does a user or a password, which belong in `runtime::UpstreamProxy`; two different proxies are refused at run time.
+/// Allows nothing by itself. Default: connect directly. Errors: anything but `http://` or `https://`, host and port does not
+/// compile; neither does a user or a password, which belong in `runtime::UpstreamProxy`; two different proxies are refused at run
+/// time.
 template <fixed_string Url>
 struct UpstreamProxy {
     static_assert(grammar::accepts_proxy_url<Url>());

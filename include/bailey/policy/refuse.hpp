@@ -1,4 +1,5 @@
-// How a policy says no at run time: it adds the sentence to the boundary, and the workspace that is made from it throws all of them.
+// How a policy says no at run time: it adds the sentence to the boundary, and the workspace that is made from it throws all of
+// them.
 #pragma once
 
 #include <string>

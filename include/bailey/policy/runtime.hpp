@@ -32,25 +32,27 @@ struct Strings {
     std::vector<std::string> values;
 };
 
-inline void paths(Boundary& boundary, std::string_view where, const Strings& list, grammar::PathUse use, std::vector<std::string>& target) {
+inline void paths(Boundary& boundary, std::string_view where, const Strings& list, grammar::PathUse use,
+                  std::vector<std::string>& target) {
     for (const std::string& path : list.values)
         if (!refused(boundary, where, path, grammar::path_fault(path, use))) target.push_back(path);
 }
 
-inline void names(Boundary& boundary, std::string_view where, const Strings& list, grammar::EnvUse use, std::vector<std::string>& target) {
+inline void names(Boundary& boundary, std::string_view where, const Strings& list, grammar::EnvUse use,
+                  std::vector<std::string>& target) {
     for (const std::string& name : list.values)
         if (!refused(boundary, where, name, grammar::env_name_fault(name, use))) target.push_back(name);
 }
 
-inline void limit(Boundary& boundary, std::string_view where, const std::optional<std::uint64_t>& value, std::optional<std::uint64_t>& target,
-                  grammar::LimitUse use = grammar::LimitUse::any) {
+inline void limit(Boundary& boundary, std::string_view where, const std::optional<std::uint64_t>& value,
+                  std::optional<std::uint64_t>& target, grammar::LimitUse use = grammar::LimitUse::any) {
     if (value && !refused(boundary, where, std::to_string(*value), grammar::limit_fault(*value, use))) tighten(target, *value);
 }
 
 }  // namespace policy
 
-/// Values of an operator's configuration, say. Making one never fails; a workspace that is given a bad value throws one `PolicyError`
-/// that holds the sentence for each.
+/// Values of an operator's configuration, say. Making one never fails; a workspace that is given a bad value throws one
+/// `PolicyError` that holds the sentence for each.
 namespace runtime {
 
 /// As `bailey::DomainAllowlist`: `runtime::DomainAllowlist{"api.example.com"}` or from a `std::vector<std::string>`.
@@ -58,7 +60,8 @@ struct DomainAllowlist : policy::Strings {
     using Strings::Strings;
     void apply(Boundary& boundary) const {
         for (const std::string& entry : values)
-            if (!policy::refused(boundary, "runtime::DomainAllowlist", entry, grammar::domain_fault(entry, grammar::DomainUse::allow)))
+            if (!policy::refused(boundary, "runtime::DomainAllowlist", entry,
+                                 grammar::domain_fault(entry, grammar::DomainUse::allow)))
                 policy::allow_domain(boundary, entry);
     }
 };
@@ -68,7 +71,8 @@ struct DomainDenylist : policy::Strings {
     using Strings::Strings;
     void apply(Boundary& boundary) const {
         for (const std::string& entry : values)
-            if (!policy::refused(boundary, "runtime::DomainDenylist", entry, grammar::domain_fault(entry, grammar::DomainUse::deny)))
+            if (!policy::refused(boundary, "runtime::DomainDenylist", entry,
+                                 grammar::domain_fault(entry, grammar::DomainUse::deny)))
                 policy::deny_domain(boundary, entry);
     }
 };
@@ -102,7 +106,8 @@ struct UnixSocketAllowlist : policy::Strings {
     using Strings::Strings;
     void apply(Boundary& boundary) const {
         for (const std::string& path : values)
-            if (!policy::refused(boundary, "runtime::UnixSocketAllowlist", path, grammar::path_fault(path, grammar::PathUse::socket)))
+            if (!policy::refused(boundary, "runtime::UnixSocketAllowlist", path,
+                                 grammar::path_fault(path, grammar::PathUse::socket)))
                 policy::allow_unix_socket(boundary, path);
     }
 };
@@ -116,11 +121,14 @@ struct EnvAllowlist : policy::Strings {
 /// WEAKENING. As `bailey::EnvCredential`: the command can print, keep and send these secrets.
 struct EnvCredential : policy::Strings {
     using Strings::Strings;
-    void apply(Boundary& b) const { policy::names(b, "runtime::EnvCredential", *this, grammar::EnvUse::credential, b.env_credentials); }
+    void apply(Boundary& b) const {
+        policy::names(b, "runtime::EnvCredential", *this, grammar::EnvUse::credential, b.env_credentials);
+    }
 };
 
-/// Variables with values given at run time: `runtime::Env{{"NODE_ENV", "test"}}`, or from a vector of pairs. They override the baseline
-/// and `EnvValue`; of two values for one name the later holds. Names as for `EnvValue`; values are any bytes but NUL and appear in no message.
+/// Variables with values given at run time: `runtime::Env{{"NODE_ENV", "test"}}`, or from a vector of pairs. They override the
+/// baseline and `EnvValue`; of two values for one name the later holds. Names as for `EnvValue`; values are any bytes but NUL and
+/// appear in no message.
 struct Env {
     Env() = default;
     Env(std::initializer_list<EnvironmentEntry> entries) : values{entries} {}
@@ -147,20 +155,22 @@ private:
     }
 };
 
-/// As `bailey::UpstreamProxy`; here the URL can have a user and a password: `runtime::UpstreamProxy{"http://user:word@proxy.example:3128"}`.
-/// No message shows them, the settings that srt receives do.
+/// As `bailey::UpstreamProxy`; here the URL can have a user and a password:
+/// `runtime::UpstreamProxy{"http://user:word@proxy.example:3128"}`. No message shows them, the settings that srt receives do.
 struct UpstreamProxy {
     explicit UpstreamProxy(std::string proxy_url) : url{std::move(proxy_url)} {}
 
     void apply(Boundary& boundary) const {
         const auto fault = grammar::proxy_url_fault(url, grammar::UrlUse::runtime);
-        if (!policy::refused(boundary, "runtime::UpstreamProxy", policy::without_user_info(url), fault)) policy::upstream_proxy(boundary, url);
+        if (!policy::refused(boundary, "runtime::UpstreamProxy", policy::without_user_info(url), fault))
+            policy::upstream_proxy(boundary, url);
     }
 
     std::string url;
 };
 
-/// As `CpuTimeLimit`, `MemoryLimit` and so on, what is not set being not limited: `runtime::Limits{.cpu_seconds = 60, .memory_bytes = 4_GiB}`.
+/// As `CpuTimeLimit`, `MemoryLimit` and so on, what is not set being not limited: `runtime::Limits{.cpu_seconds = 60,
+/// .memory_bytes = 4_GiB}`.
 struct Limits {
     std::optional<std::uint64_t> cpu_seconds{};
     std::optional<std::uint64_t> memory_bytes{};
@@ -170,7 +180,8 @@ struct Limits {
 
     void apply(Boundary& boundary) const {
         policy::limit(boundary, "runtime::Limits, cpu_seconds", cpu_seconds, boundary.limits.cpu_seconds);
-        policy::limit(boundary, "runtime::Limits, memory_bytes", memory_bytes, boundary.limits.memory_bytes, grammar::LimitUse::memory);
+        policy::limit(boundary, "runtime::Limits, memory_bytes", memory_bytes, boundary.limits.memory_bytes,
+                      grammar::LimitUse::memory);
         policy::limit(boundary, "runtime::Limits, processes", processes, boundary.limits.processes);
         policy::limit(boundary, "runtime::Limits, file_size_bytes", file_size_bytes, boundary.limits.file_size_bytes);
         policy::limit(boundary, "runtime::Limits, open_files", open_files, boundary.limits.open_files);
