@@ -50,11 +50,13 @@ lifeline.on('error', hostDied); lifeline.on('close', hostDied); lifeline.resume(
 if (left > 0 && left < 2e9) setTimeout(function () { note('T'); endGroup(); }, left + 500).unref();
 process.on('exit', function (code) { note('X' + code); });
 if (process.platform === 'linux' && process.geteuid() === 0) {
-  var spawn = processes.spawn, mount = ' --proc /proc ';
+  var spawn = processes.spawn, mount = ' --proc /proc ',
+      covered = ['sys', 'fs', 'acpi', 'asound', 'driver', 'dynamic_debug', 'mtrr', 'scsi'];
   processes.spawn = function (command) {
-    if (typeof command === 'string')
-      arguments[0] = command.replace(mount + '--unsetenv ', mount + ['sys', 'fs', 'acpi', 'asound', 'driver', 'dynamic_debug', 'mtrr', 'scsi'].map(
-        function (name) { return '--ro-bind-try /proc/' + name + ' /proc/' + name + ' '; }).join('') + '--unsetenv ');
+    var at = typeof command === 'string' ? command.lastIndexOf(mount + '--unsetenv ') : -1;
+    if (at >= 0)
+      arguments[0] = command.slice(0, at + mount.length) + covered.map(
+        function (name) { return '--ro-bind-try /proc/' + name + ' /proc/' + name + ' '; }).join('') + command.slice(at + mount.length);
     return spawn.apply(this, arguments);
   };
   require('module').syncBuiltinESMExports();
