@@ -37,8 +37,16 @@ private:
     std::map<std::string, std::string> values_;
 };
 
+/// Runs the text after `ask`; a command that does not end with 0 answers nothing.
+template <class W>
+Answers answers(const W& workspace, const std::string& text, bailey::RunOptions options = {}) {
+    const auto result = workspace.run(ask + text, std::move(options));
+    CHECK_MESSAGE(result.ok(), shown(result));
+    return Answers{result.ok() ? result.out : ""};
+}
+
 /// A word of the shell.
-inline std::string quoted(std::string_view text) {
+inline std::string shell_word(std::string_view text) {
     std::string word = "'";
     for (const char c : text) {
         if (c == '\'') {
