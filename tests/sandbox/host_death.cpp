@@ -1,0 +1,69 @@
+// When the host program is killed, however and whenever, nothing of its commands is left.
+#include "processes.hpp"
+#include "support.hpp"
+
+#include <csignal>
+#include <sstream>
+#include <random>
+#include <thread>
+
+using namespace support;
+
+namespace {
+
+/// A host of its own: runs two commands at once until it is killed.
+pid_t start_host(const std::string& root, const std::string& word) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    bailey::Workspace<bailey::WritePolicy<bailey::Deny<".env">>> workspace{root, tools()};
+    std::thread other{[&] { (void)workspace.run("setsid sleep " + word + " & sleep " + word, {.timeout = 60s}); }};
+    (void)workspace.run("trap '' TERM; sleep " + word, {.timeout = 60s});
+    other.join();
+    ::_exit(0);
+}
+
+}  // namespace
+
+TEST_CASE("T09 the host dies and nothing of its commands is left two seconds later") {
+    TempDir root;
+    write(root / "file", "content");
+    const auto before = listing(root.path());
+    std::mt19937 random{20261129};
+    int ran = 0;
+    for (int round = 0; round < 20; ++round) {
+        const auto word = std::to_string(8'000'000 + ::getpid() % 10'000 * 100 + round);
+        const auto moment = round == 0 ? 3000U : static_cast<unsigned>(random() % 2000);
+        CAPTURE(moment);
+        const pid_t host_program = start_host(root.path(), word);
+        ::usleep(moment * 1000);
+        ran += runs(word) ? 1 : 0;
+        REQUIRE(::kill(host_program, SIGKILL) == 0);
+        REQUIRE(::waitpid(host_program, nullptr, 0) == host_program);
+        const auto until = std::chrono::steady_clock::now() + 2s;
+        while (std::chrono::steady_clock::now() < until && (runs(word) || listing(root.path()) != before)) ::usleep(50'000);
+        CHECK_FALSE(runs(word));
+        CHECK(listing(root.path()) == before);
+        // srt and its socat name their private directory, which names nothing of ours: look for orphans of the group
+        for (const auto& process : host_processes()) CHECK(process.words.find(root.path()) == std::string::npos);
+    }
+    CHECK(ran > 0);  // some were killed while their commands ran
+}
+
+TEST_CASE("a later workspace sweeps what a crash left") {
+    TempDir root;
+    const auto base = "/var/tmp/bailey-" + std::to_string(::geteuid());
+    const pid_t host_program = ::fork();
+    if (host_program == 0) {
+        const bailey::Workspace<> workspace{root.path(), tools()};
+        ::kill(::getpid(), SIGKILL);
+    }
+    const auto directories = [&] { return host_output("ls " + base); };
+    REQUIRE(::waitpid(host_program, nullptr, 0) == host_program);
+    const auto after_crash = directories();
+    const auto workspace = support::workspace<>(root.path());
+    // One came, and the crashed one went; other programs' directories may come and go meanwhile.
+    std::size_t swept = 0;
+    std::istringstream names{after_crash};
+    for (std::string name; std::getline(names, name);) swept += fs::exists(fs::path{base} / name) ? 0 : 1;
+    CHECK(swept >= 1);
+}

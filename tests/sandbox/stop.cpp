@@ -1,0 +1,139 @@
+// Stop is complete at every moment: the right outcome, nothing alive, nothing left, in bounded time.
+#include "processes.hpp"
+#include "support.hpp"
+
+#include <random>
+#include <thread>
+
+using namespace support;
+
+namespace {
+
+/// Ways not to end. Each holds a word that no other process has.
+std::vector<std::string> stubborn(const std::string& word) {
+    const auto sleep = "sleep " + word;
+    return {
+        sleep,
+        "trap '' TERM INT HUP; " + sleep,
+        "setsid " + sleep + " & (setsid sh -c '" + sleep + " &' &); " + sleep,
+        sleep + " & kill -STOP $$",
+        "yes " + word,
+        "for i in $(seq 500); do " + sleep + " & done; wait",
+    };
+}
+
+std::string next_word() {
+    static int count = 0;
+    return std::to_string(7'000'000 + ::getpid() % 10'000 * 100 + ++count);
+}
+
+}  // namespace
+
+TEST_CASE("stop is complete at every moment") {
+    TempDir root;
+    write(root / "file", "content");
+    REQUIRE(host("cd " + root.path() + " && git init -q . && mkdir d && ln -s file link") == 0);
+    const auto workspace = support::workspace<>(root.path());
+    const auto tmpdir = workspace.run("printf %s $TMPDIR").out;
+    const auto before = listing(root.path());
+    const auto runs_left = [&] { return host_output("ls -d " + fs::path{tmpdir}.parent_path().string() + "/r* 2>/dev/null"); };
+    const auto runs_before = runs_left();
+    CHECK(runs_before.empty());
+    std::mt19937 random{20261129};
+    std::chrono::milliseconds longest{0};
+    for (int round = 0; round < 40; ++round) {
+        const auto word = next_word();
+        const auto commands = stubborn(word);
+        const auto& command = commands[static_cast<std::size_t>(round) % commands.size()];
+        const auto moment = std::chrono::milliseconds{round == 0 ? 1 : random() % 1500};
+        const bool by_timeout = round % 2 == 0;
+        CAPTURE(command);
+        CAPTURE(moment.count());
+
+        const auto began = std::chrono::steady_clock::now();
+        bailey::CommandResult result;
+        if (by_timeout) {
+            result = workspace.run(command, {.timeout = moment});
+        } else {
+            auto running = workspace.spawn(command);
+            std::thread stopper{[&] {
+                std::this_thread::sleep_for(moment);
+                running.stop();
+            }};
+            result = running.wait();
+            stopper.join();
+        }
+        const auto over = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began) - moment;
+        longest = std::max(longest, over);
+        CHECK(result.outcome == (by_timeout ? bailey::Outcome::timed_out : bailey::Outcome::cancelled));
+        CHECK(is_over(word, 2s));
+        CHECK(descendants().empty());  // srt, its socat: whatever it started is gone, or a zombie of nobody
+        CHECK(listing(root.path()) == before);
+        CHECK(runs_left() == runs_before);
+    }
+    MESSAGE("longest stop: " << longest.count() << " ms over the limit");
+}
+
+TEST_CASE("a stop after the end changes nothing, and a stop before the start starts nothing") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    auto running = workspace.spawn("touch ran; exit 4");
+    while (!running.step()) running.wait_for(50ms);
+    running.stop();
+    const auto result = running.wait();
+    CHECK(result.outcome == bailey::Outcome::exited);
+    CHECK(result.exit_code == 4);
+
+    std::stop_source source;
+    source.request_stop();
+    const auto never = workspace.run("touch never", {.stop = source.get_token()});
+    CHECK(never.outcome == bailey::Outcome::cancelled);
+    CHECK(fs::exists(root / "ran"));
+    CHECK_FALSE(fs::exists(root / "never"));
+}
+
+TEST_CASE("a handle that is dropped stops its command") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    const auto word = next_word();
+    {
+        auto running = workspace.spawn("echo x > .bashrc; sleep " + word);
+        for (int i = 0; i < 100 && !runs(word); ++i) running.wait_for(50ms);
+        CHECK(runs(word));
+    }
+    CHECK(is_over(word, 2s));
+    CHECK_FALSE(fs::exists(root / ".bashrc"));  // the host is protected also when nobody waited for the end
+}
+
+TEST_CASE("O07 a slow callback cannot stall the clock") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    const auto word = next_word();
+    bool alive_after = true;
+    // The callback holds the thread that drives the run: only the guard can keep to the clock.
+    const auto result = workspace.run("echo begin; sleep " + word, {.timeout = 2s, .on_stdout = [&](std::string_view) {
+                                          std::this_thread::sleep_for(4s);
+                                          alive_after = runs(word);
+                                      }});
+    CHECK(result.outcome == bailey::Outcome::timed_out);
+    CHECK_FALSE(alive_after);
+    CHECK(result.out == "begin\n");
+}
+
+TEST_CASE("a callback that throws stops the command and comes out once") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    const auto word = next_word();
+    int calls = 0;
+    const auto thrower = [&](std::string_view) {
+        ++calls;
+        throw std::out_of_range{"mine"};
+    };
+    CHECK_THROWS_AS(workspace.run("echo begin; sleep " + word, {.on_stdout = thrower}), std::out_of_range);
+    CHECK(calls == 1);
+    CHECK(is_over(word, 2s));
+    const auto result = workspace.try_run("echo begin; sleep " + word, {.on_stdout = thrower});
+    REQUIRE_FALSE(result.has_value());
+    CHECK(result.error().code() == bailey::ErrorCode::callback);
+    CHECK_THROWS_AS(std::rethrow_exception(result.error().cause()), std::out_of_range);
+}
