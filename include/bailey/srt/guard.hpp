@@ -37,11 +37,11 @@ if (older(process.versions.node, floor)) { note('N' + process.versions.node); pr
 function endGroup() { process.kill(-process.pid, 'SIGKILL'); }
 function hostDied() {
   if (places.length > 0) {
-    var shell = 'group=$1; shift; while kill -s 0 -- "-$group" 2>/dev/null; do sleep 0.02; done; sleep 0.1; fd=3; ' +
-                'for place; do [ "/proc/self/fd/$fd" -ef "$place" ] && flock -n -x $fd && rm -f -- "$place"; fd=$((fd + 1)); done';
+    // Its standard input ends when this process has: only then, and a moment later, no command can make what is denied.
+    var shell = 'read end; sleep 0.1; fd=3; for place; do ' +
+                '[ "/proc/self/fd/$fd" -ef "$place" ] && flock -n -x $fd && rm -f -- "$place"; fd=$((fd + 1)); done';
     var locks = places.map(function (_, i) { return 5 + i; });
-    processes.spawn('/bin/sh', ['-c', shell, 'sh', String(process.pid)].concat(places),
-                    {detached: true, stdio: ['ignore', 'ignore', 'ignore'].concat(locks)});
+    processes.spawn('/bin/sh', ['-c', shell, 'sh'].concat(places), {detached: true, stdio: ['pipe', 'ignore', 'ignore'].concat(locks)});
   }
   endGroup();
 }
