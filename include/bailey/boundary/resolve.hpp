@@ -19,6 +19,7 @@
 #include <bailey/base/platform.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/defaults.hpp>
+#include <bailey/boundary/linked_worktree.hpp>
 #include <bailey/boundary/paths.hpp>
 
 namespace bailey {
@@ -58,6 +59,7 @@ public:
             resolve_write_grants();
             resolve_read_grants();
             note_idle_denials();
+            note_repository_elsewhere();
             settle_domains();
             settle_environment();
             note_weakenings();
@@ -255,6 +257,13 @@ private:
     void settle_environment() {
         remove_duplicates(boundary_.env_passed, "environment name");
         remove_duplicates(boundary_.env_credentials, "credential");
+    }
+
+    void note_repository_elsewhere() {
+        const auto repository = repository_elsewhere(boundary_.root);
+        if (!repository || paths::is_within_any(*repository, writable_paths(boundary_))) return;
+        note(text::concat({"git will not work: the workspace's .git file leads to the repository ", paths::quoted(*repository),
+                           ", which no command may write; if that is your repository, grant it for writing"}));
     }
 
     void note_weakenings() {
