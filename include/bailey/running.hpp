@@ -19,6 +19,7 @@
 #include <bailey/srt/guard.hpp>
 #include <bailey/srt/sandbox.hpp>
 #include <bailey/srt/start_marker.hpp>
+#include <bailey/srt/start_remedy.hpp>
 
 namespace bailey {
 
@@ -242,6 +243,7 @@ private:
             std::string words = marker->before();
             while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
             if (words.empty()) words = "it said nothing";
+            if (const auto remedy = srt::start_remedy(words); !remedy.empty()) words += text::concat({"\n", remedy});
             return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", child->ending().exit_code, "): ", words})};
         }
 
