@@ -23,7 +23,8 @@ namespace bailey::grammar {
     RULE(credential, "this name looks like a credential; if the command may have it, write EnvCredential<\"NAME\">")           \
     RULE(proxy,                                                                                                                \
          "proxies of the host are out of the sandbox's reach, and it sets this variable itself; write UpstreamProxy<\"url\">") \
-    RULE(nul_in_value, "the value of an environment variable holds a NUL character; write the value without it")
+    RULE(nul_in_value, "the value of an environment variable holds a NUL character; write the value without it")                    \
+    RULE(value_too_long, "the value of an environment variable has more than 128 000 bytes, more than Linux passes on; put it in a file")
 
 #define BAILEY_ENUMERATOR(kind, sentence) kind,
 #define BAILEY_CASE(kind, sentence) \
@@ -168,9 +169,12 @@ enum class EnvUse {
     return {};
 }
 
+inline constexpr std::size_t longest_env_value = 128'000;  // Linux: 128 KiB for the name, '=', the value and its end
+
 /// The rule for a value: any bytes but NUL.
 [[nodiscard]] constexpr Fault<EnvFault> env_value_fault(std::string_view value) {
     if (const std::size_t nul = index_of(value, '\0'); nul != npos) return {EnvFault::nul_in_value, nul};
+    if (value.size() > longest_env_value) return {EnvFault::value_too_long, longest_env_value};
     return {};
 }
 
