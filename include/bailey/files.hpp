@@ -76,6 +76,15 @@ namespace detail {
 
 }  // namespace detail
 
+/// The path without what does not matter; for comparing only.
+[[nodiscard]] inline std::string absolute(const Boundary& boundary, std::string_view path) {
+    std::string absolute = boundary.root;
+    if (const auto names = detail::components(boundary, path)) {
+        for (const auto& name : *names) absolute = paths::join(absolute, name);
+    }
+    return absolute;
+}
+
 [[nodiscard]] inline Result<std::string> read_text(const process::Fd& root, const Boundary& boundary, std::string_view path) {
     const auto names = detail::components(boundary, path);
     if (!names) return names.error();

@@ -91,10 +91,11 @@ public:
         return try_run_argv(std::span{argv.begin(), argv.size()}, std::move(options));
     }
 
-    /// The host's own file access on the agent's behalf: beneath the root, through no symlink, and denied what commands are denied.
+    /// The host's own file access on the agent's behalf: beneath the root, through no symlink, denied what commands
+    /// are denied. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
     [[nodiscard]] Result<std::string> try_read_text(std::string_view path) const { return files::read_text(sandbox_->root(), boundary(), path); }
     [[nodiscard]] Result<void> try_write_text(std::string_view path, std::string_view content) const {
-        return files::write_text(sandbox_->root(), boundary(), path, content);
+        return sandbox_->write_guarded(files::absolute(boundary(), path), [&] { return files::write_text(sandbox_->root(), boundary(), path, content); });
     }
 
 #if defined(__cpp_exceptions)

@@ -130,6 +130,24 @@ public:
         return {};
     }
 
+    /// The host's own writing is bound as commands are: by nothing that is written may the host be made to run something.
+    template <class Write>
+    [[nodiscard]] Result<void> write_guarded(const std::string& path, Write&& write) const {
+        auto snapshot = remember();
+        if (!snapshot) return snapshot.error();
+        const auto refused = [&]() -> Result<void> {
+            if (paths::is_within_any(path, (*snapshot)->paths()))
+                return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path),
+                                                              " is refused: the host's git, a shell or an editor would run what stands in it"})};
+            if (auto written = write(); !written) return written;
+            for (const auto& planted : quarantine_planted(**snapshot, private_->quarantine()))
+                return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
+            return {};
+        }();
+        forget(*snapshot);
+        return refused;
+    }
+
     [[nodiscard]] Result<std::string> resolve_cwd(const std::string& cwd) const {
         if (cwd.empty()) return boundary_.root;
         const auto refused = [&](std::string_view why) {
