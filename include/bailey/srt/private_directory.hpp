@@ -136,17 +136,23 @@ public:
     [[nodiscard]] std::string quarantine() const { return base_ + "/quarantine"; }
 
     [[nodiscard]] Result<RunDirectories> make_run() {
-        // Short, because srt binds sockets beneath it and a socket's path holds 108 bytes.
-        const auto top = text::concat({path_, "/r", next_run_.fetch_add(1, std::memory_order_relaxed)});
-        RunDirectories run{top, top + "/cwd", top + "/s", top + "/run"};
+        auto run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
         for (const auto* directory : {&run.top, &run.cwd, &run.sockets, &run.script}) {
             if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", *directory}));
         }
         return run;
     }
+    /// What make_run would make now.
+    [[nodiscard]] RunDirectories next_run() const { return directories_of(next_run_.load(std::memory_order_relaxed)); }
 
 private:
     PrivateDirectory(std::string base, std::string path) : base_{std::move(base)}, path_{std::move(path)} {}
+
+    [[nodiscard]] RunDirectories directories_of(unsigned run) const {
+        // Short, because srt binds sockets beneath it and a socket's path holds 108 bytes.
+        const auto top = text::concat({path_, "/r", run});
+        return {top, top + "/cwd", top + "/s", top + "/run"};
+    }
 
     [[nodiscard]] static process::Fd locked_file(const std::string& path, int operation) {
         process::Fd file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};

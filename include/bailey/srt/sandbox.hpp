@@ -114,7 +114,7 @@ public:
         if (!tools) return tools.error();
         const auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_));
         if (!snapshot) return snapshot.error();
-        return settings::to_json(boundary_, context(*tools, *snapshot, {"…", "…", "…/s", "…/run"}));
+        return settings::to_json(boundary_, context(*tools, *snapshot, private_->next_run()));
     }
 
     /// The identities that were seen when the workspace was made still stand under their names.
