@@ -137,8 +137,10 @@ with tempfile.TemporaryDirectory(prefix="bailey-consume-") as folder:
     os.mkdir("workspace")
     program = os.path.abspath({way.__name__: way for way in WAYS}[sys.argv[1]]())
     # As a user has it: srt and node are found on PATH.
-    tools = Path(os.environ["BAILEY_SRT"]).parent.parent / ".bin"
-    said = output(program, "workspace", env={"PATH": f"{tools}:/usr/bin:/bin", "HOME": os.environ.get("HOME", "/")})
+    os.mkdir("bin")
+    os.symlink(os.environ["BAILEY_SRT"] + "/dist/cli.js", "bin/srt")
+    os.symlink(os.environ["BAILEY_NODE"], "bin/node")
+    said = output(program, "workspace", env={"PATH": f"{folder}/bin:/usr/bin:/bin", "HOME": os.environ.get("HOME", "/")})
     assert said == "hello from the workspace\n", f"the program printed {said!r}"
     print(said, end="")
     os.chdir("/")
