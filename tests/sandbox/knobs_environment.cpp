@@ -66,9 +66,9 @@ TEST_CASE("EnvValue, runtime::Env and RunOptions::env: the later wins, over the 
     const auto result = opened.run("env -0", {.env = {{"D", "run"}, {"E", "run"}, {"E", "again"}, {"LANG", "C"}, {"PATH", "/usr/bin:/bin:/nowhere"}}});
     const std::map<std::string, std::string> expected{{"A", "host"}, {"B", "policy"}, {"C", "runtime"}, {"D", "run"}, {"E", "again"}, {"TERM", "xterm"},
                                                       {"HOME", "/tmp"}, {"LANG", "C"}, {"PATH", "/usr/bin:/bin:/nowhere"}, {"JAVA_TOOL_OPTIONS", ""}};
-    for (const auto& [name, value] : expected) {
-        CAPTURE(name);
-        CHECK(value_of(result, name) == value);
+    for (const auto& variable : expected) {
+        CAPTURE(variable.first);
+        CHECK(value_of(result, variable.first) == variable.second);
     }
     const auto next = opened.run("env -0");
     CHECK(value_of(next, "D") == "later");

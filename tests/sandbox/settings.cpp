@@ -223,7 +223,7 @@ TEST_CASE("N04 srt takes every domain that bailey's grammar takes") {
     texts.emplace_back("no", minimal("\"com\"", ""));
     const auto said = verdicts(texts);
     CHECK(said.at("no").rfind("ok", 0) != 0);
-    for (const auto& [name, verdict] : said) {
-        if (name != "no") CHECK_MESSAGE(verdict.rfind("ok", 0) == 0, name, ": ", verdict);
+    for (const auto& judged : said) {
+        if (judged.first != "no") CHECK_MESSAGE(judged.second.rfind("ok", 0) == 0, judged.first, ": ", judged.second);
     }
 }
