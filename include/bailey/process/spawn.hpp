@@ -64,6 +64,18 @@ struct ChildSetup {
     int error_number = 0;
 };
 
+// clang's thread sanitizer takes every clone() for a fork, and ends a program whose child shares its memory. __clone is the same call.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
+inline constexpr auto clone_call = &__clone;
+#else
+inline constexpr auto clone_call = &::clone;
+#endif
+#else
+inline constexpr auto clone_call = &::clone;
+#endif
+
 inline constexpr int first_free_fd = 64;  // where sources are parked before they are put in order; above any target
 
 __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_failed(ChildSetup& setup, const char* call) {
@@ -168,8 +180,8 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, &before);
     int pidfd = -1;
-    const int pid = ::clone(detail::child_main, static_cast<char*>(stack) + stack_size,
-                            CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &setup, &pidfd);
+    const int pid = detail::clone_call(detail::child_main, static_cast<char*>(stack) + stack_size,
+                                       CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &setup, &pidfd);
     const int clone_errno = errno;
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ::munmap(stack, stack_size);
