@@ -135,6 +135,19 @@ inline long status_number(std::string_view name) {
     return -1;
 }
 
+/// The sanitizers keep what was freed: what they are asked to bound is bounded by more.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr long memory_slack_kib = 64 * 1024;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr long memory_slack_kib = 64 * 1024;
+#else
+inline constexpr long memory_slack_kib = 0;
+#endif
+#else
+inline constexpr long memory_slack_kib = 0;
+#endif
+
 /// Runs `body` in a process of its own, whose signals and limits are its own to change; it returns an exit status (0 = as it
 /// should be). No doctest macro inside. A body that hangs is ended after a minute: 128 + SIGALRM.
 template <class Body>

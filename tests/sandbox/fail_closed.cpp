@@ -151,7 +151,9 @@ TEST_CASE("E11 a tool that the sandbox, or anybody, could rewrite") {
     using Member = std::string bailey::Tools::*;
     const std::pair<Member, std::string> programs[] = {
         {&bailey::Tools::node, "node"}, {&bailey::Tools::bwrap, "bwrap"}, {&bailey::Tools::socat, "socat"}, {&bailey::Tools::rg, "rg"}};
-    for (const auto& [member, name] : programs) {
+    for (const auto& program : programs) {
+        const auto member = program.first;
+        const auto& name = program.second;
         CAPTURE(name);
         TempDir granted{"bailey-granted"};
         fs::create_directory(granted / "bin");
