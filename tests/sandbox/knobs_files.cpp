@@ -11,9 +11,9 @@ using namespace bailey;
 namespace {
 
 /// Fresh directories outside the workspace, hidden and not writable by default.
-struct Places {
+struct Grounds {
     TempDir root{"bailey-files"}, outside{"bailey-outside"};
-    Places() {
+    Grounds() {
         write(outside / "victim", "original\n");
         fs::create_directories(outside / "data/inner");
         write(outside / "data/file", "data\n");
@@ -25,7 +25,7 @@ struct Places {
 // ---- reads ----
 
 TEST_CASE("ReadPolicy<Allow>: what lies outside is hidden, and can be read but not written once granted") {
-    Places at;
+    Grounds at;
     const HostVariable home{"HOME", at.outside.path().c_str()};
     const auto text = "O=" + at.outside.path() + "\n" + R"sh(
 try read 'grep -q data $O/data/file'
@@ -57,7 +57,7 @@ say listed $(ls -A $O 2>/dev/null)
 }
 
 TEST_CASE("F08 secret file in the workspace cannot be read by any route") {
-    Places at;
+    Grounds at;
     write(at.root / ".env", "KEY=abcdef\n");
     fs::create_directories(at.root / "keys/deep");
     write(at.root / "keys/deep/key", "KEY=abcdef\n");
@@ -90,7 +90,7 @@ rm -f x y z s w; true
 }
 
 TEST_CASE("ReadPolicy<Deny> of a directory: it looks empty, and what is written there vanishes") {
-    Places at;
+    Grounds at;
     fs::create_directories(at.root / "vault/inner");
     write(at.root / "vault/inner/key", "secret\n");
     const auto denied = workspace(at.root.path(), ReadPolicy<Deny<"vault">>{});
@@ -111,7 +111,7 @@ true)sh");
 }
 
 TEST_CASE("AllReads: everything but what is denied, and but the secrets of the system") {
-    Places at;
+    Grounds at;
     const auto text = "O=" + at.outside.path() + "\n" + R"sh(
 try outside 'cat $O/victim'
 try denied 'cat $O/data/file'
@@ -131,7 +131,7 @@ try others 'ls -A /var/tmp/bailey-*/* | grep -q quarantine'
 }
 
 TEST_CASE("F09 F13 a denied path that does not exist yet cannot be made, and leaves nothing") {
-    Places at;
+    Grounds at;
     const auto denied = workspace(at.root.path(), ReadPolicy<Deny<"secret.txt">>{}, WritePolicy<Deny<"CI", "p/q/r">>{}, runtime::DenyWrite{"/tmp/bailey-denied-" + std::to_string(::getpid())});
     CHECK(noted(denied.boundary(), "secret.txt\" does not exist yet"));
     const auto before = listing(at.root.path());
@@ -166,7 +166,7 @@ rm -rf other
 }
 
 TEST_CASE("F13 a denied path that does not exist stays denied while runs overlap") {
-    Places at;
+    Grounds at;
     const auto before = listing(at.root.path());
     std::vector<CommandResult> results(4);
     const auto attack = [](int seconds) {
@@ -190,7 +190,7 @@ TEST_CASE("F13 a denied path that does not exist stays denied while runs overlap
 }
 
 TEST_CASE("F10 a glob is no path: it is refused, not silently without effect") {
-    Places at;
+    Grounds at;
     CHECK(holds(refusal(at.root.path(), runtime::DenyRead{"**/.env"}), "not patterns"));
     CHECK(holds(refusal(at.root.path(), runtime::DenyWrite{"a/*"}), "not patterns"));
     CHECK(holds(refusal(at.root.path(), runtime::AllowRead{"/var/tmp/?"}), "not patterns"));
@@ -199,7 +199,7 @@ TEST_CASE("F10 a glob is no path: it is refused, not silently without effect") {
 // ---- writes ----
 
 TEST_CASE("WritePolicy<Allow>: an outside directory can be written once granted, and then read") {
-    Places at;
+    Grounds at;
     const HostVariable home{"HOME", at.outside.path().c_str()};
     const auto text = "O=" + at.outside.path() + "\n" + R"sh(
 try create 'echo x >$O/data/new && rm $O/data/new'
@@ -222,7 +222,7 @@ true)sh";
 }
 
 TEST_CASE("a write grant can be one file") {
-    Places at;
+    Grounds at;
     write(at.outside / "log", "old\n");
     const auto in = answers(workspace(at.root.path(), runtime::AllowWrite{at.outside / "log"}), "O=" + at.outside.path() + "\n" + R"sh(
 try append 'echo new >>$O/log'
@@ -240,7 +240,7 @@ try replace 'echo y >$TMPDIR/y; mv $TMPDIR/y $O/log'
 }
 
 TEST_CASE("F12 denyWrite file: all the ways") {
-    Places at;
+    Grounds at;
     write(at.root / "lock.json", "aaaa\n");
     fs::create_directories(at.root / "ci/deep");
     write(at.root / "ci/deep/file", "aaaa\n");
@@ -270,7 +270,7 @@ cat lock.json ci/deep/file
 }
 
 TEST_CASE("ReadOnly: the workspace and /tmp can be read and not written, TMPDIR and grants can") {
-    Places at;
+    Grounds at;
     write(at.root / "file", "mine\n");
     const auto text = "O=" + at.outside.path() + " MARK=/tmp/bailey-readonly-" + std::to_string(::getpid()) + "\n" + R"sh(
 try read 'grep -q mine file'
@@ -298,7 +298,7 @@ try grant 'echo x >$O/data/x && rm $O/data/x'
 }
 
 TEST_CASE("PrivateTmp: nothing of the host's /tmp shows, and nothing gets there") {
-    Places at;
+    Grounds at;
     const Guest shared{"/tmp/bailey-private-" + std::to_string(::getpid()), "shared\n"};
     const auto text = "S=" + shared.path() + "\n" + R"sh(
 try read 'cat $S'
@@ -319,7 +319,7 @@ true)sh";
 // ---- how grants and denials meet ----
 
 TEST_CASE("F14 a grant that does not exist has no effect, and says so") {
-    Places at;
+    Grounds at;
     const auto missing = at.outside / "cache";
     const auto opened = workspace(at.root.path(), runtime::AllowWrite{missing}, runtime::AllowRead{at.outside / "nothing"});
     CHECK(noted(opened.boundary(), "cache\" does not exist: it has no effect"));
@@ -335,7 +335,7 @@ TEST_CASE("F14 a grant that does not exist has no effect, and says so") {
 }
 
 TEST_CASE("a denial wins over every grant, whichever is inside the other") {
-    Places at;
+    Grounds at;
     fs::create_directories(at.root / "sub/denied/granted");
     write(at.root / "sub/denied/granted/file", "secret\n");
     write(at.outside / "data/inner/key", "secret\n");
