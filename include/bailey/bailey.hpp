@@ -7,6 +7,7 @@
 #include <bailey/base/error.hpp>
 #include <bailey/base/violation.hpp>
 #include <bailey/boundary/boundary.hpp>
+#include <bailey/boundary/permits.hpp>
 #include <bailey/policy/concept.hpp>
 #include <bailey/policy/network.hpp>
 #include <bailey/policy/filesystem.hpp>

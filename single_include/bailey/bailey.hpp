@@ -384,6 +384,31 @@ struct ResourceLimits {
 
 using EnvironmentEntry = std::pair<std::string, std::string>;
 
+/// The answer to "may a command …?", and the rule that decides.
+struct Permission {
+    bool allowed = false;
+    std::string rule{};
+
+    [[nodiscard]] explicit operator bool() const { return allowed; }
+};
+
+enum class WideningKind { root, read, write, network, proxy, unix_socket, local_binding, environment, limit };
+
+/// Something that one boundary permits and another does not.
+struct Widening {
+    WideningKind kind{};
+    std::string subject{};  ///< a path, "*.host:port", the name of a variable or of a limit
+    std::string rule{};     ///< why the other boundary does not permit it
+    std::string text{};     ///< all of it in words
+};
+
+/// Whether one boundary is narrower than another, and if not, everything that is wider.
+struct Comparison {
+    std::vector<Widening> reasons{};
+
+    [[nodiscard]] explicit operator bool() const { return reasons.empty(); }
+};
+
 /// Grants add up, denials win. Policies append to the lists as they were spelled (relative paths and `~` included);
 /// the workspace resolves them once, when it is made: its boundary() has absolute, real paths without duplicates.
 struct Boundary {
@@ -413,7 +438,952 @@ struct Boundary {
 
     std::vector<std::string> refusals{};  ///< why this boundary is unusable; a workspace with any is not made
     std::vector<std::string> notes{};     ///< what was dropped, does not exist or cannot be enforced; part of explain()
+
+    // What follows asks a resolved boundary, such as Workspace::boundary().
+
+    /// Whether a command could read or write that path: absolute, `~/…`, or relative to the root; links are followed as they lead
+    /// now. `permits_write("/etc/x")` is about the host's file: writes that vanish with the sandbox are no writes. Of a directory
+    /// that is hidden only the way to what is granted can be seen. Not part of a boundary, so not known here: the private TMPDIR.
+    [[nodiscard]] Permission permits_read(std::string_view path) const;
+    [[nodiscard]] Permission permits_write(std::string_view path) const;
+    /// Whether a command could ask srt's proxy for that host and port. A name that is allowed can still be refused when it leads to
+    /// the host itself.
+    [[nodiscard]] Permission permits_host(std::string_view host, std::uint16_t port) const;
+    /// All that this boundary permits, the other one permits.
+    [[nodiscard]] Comparison narrower_than(const Boundary& other) const;
 };
+
+}  // namespace bailey
+
+// ---- bailey/boundary/defaults.hpp ----
+// What a workspace has without any policy: the documented defaults, in one place.
+
+namespace bailey::defaults {
+
+/// Readable in every workspace, where they exist: programs, libraries, configuration, the package database.
+inline constexpr std::array<std::string_view, 19> system_paths{
+    "/usr",  "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/proc", "/sys", "/dev",
+    "/var/lib/dpkg", "/var/lib/rpm", "/var/lib/pacman/local",  // which package owns a file, and which version is installed
+    "/System", "/Library", "/private/etc",                     // macOS
+};
+
+/// Hidden below the system paths. Paths ending in '*' stand for what exists with that beginning in that directory.
+inline constexpr std::array<std::string_view, 21> system_secrets{
+    "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/security/opasswd",
+    "/etc/master.passwd", "/etc/sudoers", "/etc/sudoers.d", "/etc/sudoers-", "/etc/krb5.keytab",
+    "/etc/ssl/private", "/etc/pki/tls/private", "/etc/letsencrypt/archive", "/etc/letsencrypt/live", "/etc/letsencrypt/keys",
+    "/etc/ssh/ssh_host_*", "/etc/wireguard", "/etc/NetworkManager/system-connections",
+    "/etc/kubernetes", "/etc/rancher", "/etc/ppp/chap-secrets",
+};
+
+/// Writable only as srt makes them: private to each sandbox, so no grant may name anything beneath.
+inline constexpr std::array<std::string_view, 3> kernel_paths{"/proc", "/sys", "/dev"};
+
+/// Settings by which shells, editors and agents can be made to run something: not writable in a workspace while they exist.
+inline constexpr std::array<std::string_view, 8> settings_files{".bashrc",  ".bash_profile", ".zshrc",     ".zprofile",
+                                                                ".profile", ".gitconfig",    ".ripgreprc", ".mcp.json"};
+inline constexpr std::array<std::string_view, 2> settings_directories{".vscode", ".idea"};
+inline constexpr std::array<std::string_view, 2> claude_directories{"commands", "agents"};  // in .claude
+
+inline constexpr std::string_view path = "/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+inline constexpr std::string_view term = "dumb";
+inline constexpr std::array<std::string_view, 5> locale_names{"LANG", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES"};
+
+inline constexpr std::string_view tmp = "/tmp";
+/// srt makes this writable in every sandbox where it exists (srt-facts, section 8).
+inline constexpr std::string_view srt_tmp = "/tmp/claude";
+
+}  // namespace bailey::defaults
+
+// ---- bailey/boundary/hosts.hpp ----
+// Which hosts an entry of a domain list stands for, and whether one entry covers another: as srt's proxy decides, when it decides.
+// Loops of our own: gcc 12 rejects string_view::find and == on a template argument under UBSan.
+
+namespace bailey::hosts {
+
+/// "*.example.com:443" taken apart. Port 0: any; asked for as a destination it means "a port that no entry names".
+struct Pattern {
+    std::string_view host{};  ///< without "*." and port; an IPv6 address keeps its brackets; empty with `below`: every host
+    bool below = false;       ///< not the host but every host below it
+    unsigned port = 0;
+};
+
+[[nodiscard]] constexpr Pattern split(std::string_view entry) {
+    Pattern pattern{entry};
+    std::size_t colon = entry.size();
+    for (std::size_t i = entry.size(); i > 0 && entry[i - 1] != ']'; --i)
+        if (entry[i - 1] == ':') colon = i - 1;
+    for (std::size_t i = colon + 1; i < entry.size(); ++i) pattern.port = pattern.port * 10 + static_cast<unsigned>(entry[i] - '0');
+    pattern.host = entry.substr(0, colon);
+    if (pattern.host.empty() || pattern.host[0] != '*') return pattern;
+    pattern.below = true;
+    pattern.host = pattern.host.substr(pattern.host.size() > 1 ? 2 : 1);
+    return pattern;
+}
+
+[[nodiscard]] inline std::string to_string(const Pattern& pattern) {
+    std::string text{pattern.host};
+    if (pattern.below) text.insert(0, text.empty() ? "*" : "*.");
+    return pattern.port == 0 ? text : text.append(":").append(std::to_string(pattern.port));
+}
+
+/// An IP address as one number of 128 bits; IPv4 stands at the end, as in ::ffff:1.2.3.4, to which srt takes it for equal.
+struct Address {
+    std::uint64_t high = 0, low = 0;
+    bool valid = false;
+
+    constexpr void append(unsigned bits, std::uint64_t value) {
+        high = high << bits | low >> (64 - bits);
+        low = low << bits | value;
+    }
+    [[nodiscard]] constexpr bool operator==(const Address&) const = default;
+};
+
+namespace detail {
+[[nodiscard]] constexpr unsigned hex_digit(char c) {
+    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+    return 16;
+}
+[[nodiscard]] constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// `text` from there on, as far as it is compared; either case.
+[[nodiscard]] constexpr bool same_from(std::string_view text, std::size_t from, std::string_view other) {
+    if (text.size() - from != other.size()) return false;
+    for (std::size_t i = other.size(); i > 0; --i)  // hosts differ in front; but most pairs differ in their last letters already
+        if (lower(text[from + i - 1]) != lower(other[i - 1])) return false;
+    return true;
+}
+
+[[nodiscard]] constexpr bool append_ipv4(Address& address, std::string_view text) {
+    unsigned value = 0, digits = 0, numbers = 0;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        if (i < text.size() && text[i] != '.') {
+            const unsigned digit = hex_digit(text[i]);
+            if (digit > 9 || ++digits > 3) return false;
+            value = value * 10 + digit;
+        } else {
+            if (digits == 0 || value > 255 || ++numbers > 4) return false;
+            address.append(8, value);
+            value = digits = 0;
+        }
+    }
+    return numbers == 4;
+}
+}  // namespace detail
+
+/// Invalid for what is a name.
+[[nodiscard]] constexpr Address address_of(std::string_view host) {
+    Address address;
+    if (host.empty()) return address;
+    if (host[0] != '[') {
+        if (detail::hex_digit(host[0]) > 9) return address;
+        address.low = 0xffff;
+        address.valid = detail::append_ipv4(address, host);
+        return address;
+    }
+    // The groups before "::" and those behind it, put together at the end.
+    host = host.substr(1, host.size() - 2);
+    Address parts[2];
+    unsigned bits[2] = {0, 0};
+    std::size_t part = 0;
+    for (std::size_t i = 0; i < host.size();) {
+        if (host[i] == ':') {
+            if (i + 1 < host.size() && host[i + 1] == ':') {
+                if (part == 1) return address;
+                part = 1;
+                ++i;
+            }
+            ++i;
+            continue;
+        }
+        std::size_t end = i;
+        std::uint64_t group = 0;
+        while (end < host.size() && detail::hex_digit(host[end]) < 16) group = group << 4 | detail::hex_digit(host[end++]);
+        if (end < host.size() && host[end] == '.') {
+            if (!detail::append_ipv4(parts[part], host.substr(i))) return address;
+            bits[part] += 32;
+            break;
+        }
+        if (end == i || end - i > 4) return address;
+        parts[part].append(16, group);
+        bits[part] += 16;
+        i = end;
+    }
+    if (bits[0] + bits[1] > 128 || (part == 0 && bits[0] != 128)) return address;
+    address = parts[0];
+    for (unsigned left = 128 - bits[0]; left > 0; left -= 16) address.append(16, 0);
+    address.high |= parts[1].high;
+    address.low |= parts[1].low;
+    address.valid = true;
+    return address;
+}
+
+[[nodiscard]] constexpr bool same_host(std::string_view a, std::string_view b) {
+    if (detail::same_from(a, 0, b)) return true;
+    if ((a.empty() || a[0] != '[') && (b.empty() || b[0] != '[')) return false;
+    const Address address = address_of(a);
+    return address.valid && address == address_of(b);
+}
+
+[[nodiscard]] constexpr bool covers_host(const Pattern& wide, const Pattern& narrow) {
+    if (!wide.below) return !narrow.below && same_host(wide.host, narrow.host);
+    if (wide.host.empty()) return true;
+    const std::string_view name = narrow.host;
+    if (name.size() <= wide.host.size()) return narrow.below && detail::same_from(name, 0, wide.host);
+    const std::size_t dot = name.size() - wide.host.size() - 1;
+    return name[dot] == '.' && detail::same_from(name, dot + 1, wide.host);
+}
+
+/// Every host and port of `narrow` is one of `wide`.
+[[nodiscard]] constexpr bool covers(const Pattern& wide, const Pattern& narrow) {
+    return (wide.port == 0 || wide.port == narrow.port) && covers_host(wide, narrow);
+}
+
+/// What two patterns have in common: they overlap only where one's host covers the other's.
+struct Overlap {
+    bool any = false;
+    Pattern common{};
+};
+[[nodiscard]] constexpr Overlap overlap(const Pattern& a, const Pattern& b) {
+    if (a.port != 0 && b.port != 0 && a.port != b.port) return {};
+    Overlap result;
+    if (covers_host(a, b)) {
+        result = {true, b};
+    } else if (covers_host(b, a)) {
+        result = {true, a};
+    }
+    result.common.port = a.port != 0 ? a.port : b.port;
+    return result;
+}
+
+}  // namespace bailey::hosts
+
+// ---- bailey/boundary/paths.hpp ----
+// Questions about absolute paths as text, and the one about the file system: what does this path really name?
+
+namespace bailey::paths {
+
+/// path is directory, or beneath it. Both absolute and without trailing slash.
+[[nodiscard]] constexpr bool is_within(std::string_view path, std::string_view directory) {
+    if (directory == "/") return true;
+    return path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+[[nodiscard]] constexpr bool is_beneath(std::string_view path, std::string_view directory) {
+    return path != directory && is_within(path, directory);
+}
+
+template <class Directories>
+[[nodiscard]] constexpr bool is_within_any(std::string_view path, const Directories& directories) {
+    return std::any_of(directories.begin(), directories.end(), [&](const auto& directory) { return is_within(path, directory); });
+}
+
+[[nodiscard]] constexpr std::string_view parent(std::string_view path) {
+    const auto slash = path.rfind('/');
+    return slash == 0 || slash == std::string_view::npos ? std::string_view{"/"} : path.substr(0, slash);
+}
+
+[[nodiscard]] inline std::string join(std::string_view directory, std::string_view name) {
+    std::string path{directory};
+    if (!path.ends_with('/')) path += '/';
+    path += name;
+    return path;
+}
+
+/// Something is there, a dangling symlink included.
+[[nodiscard]] inline bool exists(const std::string& path) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0;
+}
+
+[[nodiscard]] inline std::optional<std::string> real(const std::string& path) {
+    char* const resolved = ::realpath(path.c_str(), nullptr);
+    if (resolved == nullptr) return std::nullopt;
+    std::string result{resolved};
+    std::free(resolved);
+    return result;
+}
+
+/// The real path of what exists, followed by what does not; nothing where the missing part climbs with "..".
+[[nodiscard]] inline std::optional<std::string> real_as_far_as_it_exists(std::string path) {
+    std::vector<std::string> missing;
+    for (;;) {
+        if (auto found = real(path)) {
+            for (auto name = missing.rbegin(); name != missing.rend(); ++name) *found = join(*found, *name);
+            return found;
+        }
+        if (errno != ENOENT && errno != ENOTDIR) return std::nullopt;
+        while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+        const std::string name = path.substr(path.rfind('/') + 1);
+        if (name == ".." || path == "/") return std::nullopt;
+        if (name != "." && !name.empty()) {
+            if (exists(path)) return std::nullopt;  // a symlink to nothing names nothing yet
+            missing.push_back(name);
+        }
+        path.resize(std::max<std::size_t>(path.rfind('/'), 1));
+    }
+}
+
+/// srt reads its settings as JSON, which holds only valid UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+        const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+        const auto follows = [&](std::size_t at) { return (byte(at) & 0xC0U) == 0x80U; };
+        const unsigned first = byte(i);
+        if (first < 0x80U) {
+            i += 1;
+        } else if (first >= 0xC2U && first <= 0xDFU && follows(i + 1)) {
+            i += 2;
+        } else if (first >= 0xE0U && first <= 0xEFU && follows(i + 1) && follows(i + 2) &&
+                   !(first == 0xE0U && byte(i + 1) < 0xA0U) && !(first == 0xEDU && byte(i + 1) > 0x9FU)) {
+            i += 3;
+        } else if (first >= 0xF0U && first <= 0xF4U && follows(i + 1) && follows(i + 2) && follows(i + 3) &&
+                   !(first == 0xF0U && byte(i + 1) < 0x90U) && !(first == 0xF4U && byte(i + 1) > 0x8FU)) {
+            i += 4;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// For error texts: quoted, with what a terminal would not show spelled out.
+[[nodiscard]] inline std::string quoted(std::string_view text) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string result = "\"";
+    for (char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            result += '\\';
+            result += c;
+        } else if (byte < 0x20 || byte == 0x7F) {
+            result += "\\x";
+            result += hex[byte >> 4];
+            result += hex[byte & 15];
+        } else {
+            result += c;
+        }
+    }
+    return result += '"';
+}
+
+}  // namespace bailey::paths
+
+// ---- bailey/boundary/linked_worktree.hpp ----
+// A workspace whose git repository lies elsewhere: a linked worktree, or the checkout of a submodule.
+
+namespace bailey {
+
+namespace detail {
+/// What a file of git's that holds one path says; nothing for a directory, a link or a file that is longer.
+[[nodiscard]] inline std::optional<std::string> one_line(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return std::nullopt;
+    std::array<char, 4096> buffer;
+    const auto size = ::read(file, buffer.data(), buffer.size());
+    ::close(file);
+    if (size <= 0 || static_cast<std::size_t>(size) == buffer.size()) return std::nullopt;
+    std::string_view text{buffer.data(), static_cast<std::size_t>(size)};
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    return std::string{text};
+}
+}  // namespace detail
+
+/// The real path of the repository outside the root that its .git file leads to.
+[[nodiscard]] inline std::optional<std::string> repository_elsewhere(const std::string& root) {
+    constexpr std::string_view prefix = "gitdir: ";
+    auto directory = detail::one_line(root + "/.git");
+    if (!directory || !directory->starts_with(prefix)) return std::nullopt;
+    directory->erase(0, prefix.size());
+    auto real = paths::real(directory->starts_with('/') ? *directory : paths::join(root, *directory));
+    if (!real) return std::nullopt;
+    if (const auto common = detail::one_line(*real + "/commondir"))
+        real = paths::real(common->starts_with('/') ? *common : paths::join(*real, *common));
+    if (!real || paths::is_within(*real, root)) return std::nullopt;
+    return real;
+}
+
+}  // namespace bailey
+
+// ---- bailey/boundary/resolve.hpp ----
+// Turns paths as the policies spelled them into absolute, real ones, and drops what has no effect: once, when a workspace is made.
+
+namespace bailey {
+
+/// The host user's home: $HOME, or what the password database says.
+[[nodiscard]] inline std::string host_home() {
+    if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/') return home;
+    std::array<char, 16384> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+    return found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
+}
+
+/// Where the host's /tmp really is; on macOS below /private.
+[[nodiscard]] inline std::string real_tmp() { return paths::real(std::string{defaults::tmp}).value_or(std::string{defaults::tmp}); }
+
+/// It is shared, unless a policy takes it away: srt would let its own grant of /tmp win over the denial of /tmp.
+[[nodiscard]] inline bool shares_tmp(const Boundary& boundary) {
+    return !boundary.private_tmp && !paths::is_within_any(real_tmp(), boundary.read_denials);
+}
+
+/// The directories that commands may write, widest first; the private temporary directory is not among them.
+[[nodiscard]] inline std::vector<std::string> writable_paths(const Boundary& boundary) {
+    std::vector<std::string> writable = boundary.write_grants;
+    if (!boundary.read_only) {
+        writable.push_back(boundary.root);
+        if (shares_tmp(boundary)) writable.push_back(real_tmp());
+    }
+    std::sort(writable.begin(), writable.end());  // a directory sorts before what is beneath it
+    return writable;
+}
+
+namespace detail {
+
+class Resolver {
+public:
+    Resolver(Boundary boundary, std::string_view root) : boundary_{std::move(boundary)}, spelled_root_{root} {}
+
+    Result<Boundary> resolve() {
+        if (resolve_root() && boundary_.refusals.empty()) {
+            resolve_denials(boundary_.read_denials, "read denial");
+            resolve_denials(boundary_.write_denials, "write denial");
+            check_denials_against_root();
+            resolve_write_grants();
+            resolve_read_grants();
+            note_idle_denials();
+            note_repository_elsewhere();
+            settle_domains();
+            settle_environment();
+            note_weakenings();
+        }
+        if (boundary_.refusals.empty()) return std::move(boundary_);
+        std::string message;
+        for (const auto& refusal : boundary_.refusals) {
+            if (!message.empty()) message += '\n';
+            message += refusal;
+        }
+        return Error{ErrorCode::policy, message};
+    }
+
+private:
+    bool resolve_root() {
+        if (spelled_root_.empty()) return refuse("bailey: the workspace root is empty; write \".\" for the current directory");
+        if (spelled_root_.find('\0') != std::string::npos)
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " contains a NUL byte"}));
+        const auto root = paths::real(expand_home(spelled_root_));
+        if (!root)
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " cannot be opened: ", std::strerror(errno), "; create the directory first"}));
+        struct stat status {};
+        if (::stat(root->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " is not a directory"}));
+        if (*root == "/")
+            return refuse("bailey: the workspace root is \"/\": everything would be writable; choose the directory of the work");
+        if (paths::is_within_any(*root, defaults::kernel_paths))
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(*root), " is part of the kernel's own file systems"}));
+        if (!paths::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
+        boundary_.root = *root;
+        return true;
+    }
+
+    [[nodiscard]] static std::string expand_home(const std::string& path) {
+        if (path != "~" && !path.starts_with("~/")) return path;
+        return host_home() + path.substr(1);
+    }
+
+    /// Absolute and real as far as it exists; a refusal and nothing otherwise.
+    std::optional<std::string> resolve_path(const std::string& spelled, std::string_view what) {
+        if (spelled.empty()) return refuse_path(text::concat({"bailey: ", what, " is empty; name a path"}));
+        if (spelled.find('\0') != std::string::npos)
+            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " contains a NUL byte"}));
+        if (!paths::is_utf8(spelled)) return refuse_path(not_utf8(what, spelled));
+        std::string path = expand_home(spelled);
+        if (!path.starts_with('/')) path = paths::join(boundary_.root, path);
+        auto resolved = paths::real_as_far_as_it_exists(path);
+        if (!resolved)
+            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " cannot be resolved (a loop of symlinks, a symlink to nothing, or no permission); name the path it should lead to"}));
+        if (*resolved == "/") return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " is the whole file system; name the directories"}));
+        if (!paths::is_utf8(*resolved)) return refuse_path(not_utf8(what, *resolved));
+        return resolved;
+    }
+
+    void resolve_denials(std::vector<std::string>& denials, std::string_view what) {
+        std::vector<std::string> resolved;
+        for (const auto& spelled : denials) {
+            std::string path = expand_home(spelled);
+            if (!path.starts_with('/')) path = paths::join(boundary_.root, path);
+            struct stat status {};
+            const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+            const auto denial = resolve_path(spelled, what);
+            if (!denial) continue;
+            if (is_link)
+                note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
+            if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
+                note(text::concat({what, " ", paths::quoted(spelled), " has ", static_cast<unsigned long>(status.st_nlink), " names (hard links); only this one is denied"}));
+            add_once(resolved, *denial, text::concat({what, " ", paths::quoted(spelled)}));
+        }
+        denials = std::move(resolved);
+    }
+
+    void check_denials_against_root() {
+        for (const auto& denial : boundary_.read_denials) {
+            if (denial == boundary_.root) {
+                refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is the workspace root itself: no command could work there; deny what is inside it"}));
+            } else if (paths::is_beneath(boundary_.root, denial)) {
+                note(text::concat({"read denial ", paths::quoted(denial), " lies above the workspace root, which stays readable"}));
+            }
+        }
+        for (const auto& denial : boundary_.write_denials) {
+            if (!boundary_.read_only && paths::is_within(boundary_.root, denial))
+                refuse(text::concat({"bailey: the write denial ", paths::quoted(denial), " covers the workspace root; use ReadOnly for a workspace that cannot be written"}));
+        }
+    }
+
+    /// The existing path a grant names; a note or a refusal and nothing otherwise.
+    std::optional<std::string> resolve_grant(const std::string& spelled, std::string_view what) {
+        const auto grant = resolve_path(spelled, what);
+        if (!grant) return std::nullopt;
+        if (!paths::real(*grant)) {
+            note(text::concat({what, " ", paths::quoted(spelled), " does not exist: it has no effect (create it before the workspace is made)"}));
+            return std::nullopt;
+        }
+        for (const auto& denial : boundary_.read_denials) {
+            if (paths::is_within(*grant, denial)) {
+                note(text::concat({what, " ", paths::quoted(spelled), " lies inside the read denial ", paths::quoted(denial), ": the denial wins"}));
+                return std::nullopt;
+            }
+        }
+        return grant;
+    }
+
+    void resolve_write_grants() {
+        const auto spelled_grants = std::exchange(boundary_.write_grants, {});
+        const auto default_writable = writable_paths(boundary_);
+        std::vector<std::string> grants;
+        for (const auto& spelled : spelled_grants) {
+            // A grant inside a wider one is dropped, even when it does not exist yet: commands can create it.
+            const auto would_be = resolve_path(spelled, "write grant");
+            if (!would_be) continue;
+            if (paths::is_within_any(*would_be, default_writable) && !is_denied(*would_be)) {
+                note(text::concat({"write grant ", paths::quoted(spelled), " is dropped: it is writable anyway"}));
+                continue;
+            }
+            if (paths::is_within_any(*would_be, defaults::kernel_paths)) {
+                refuse(text::concat({"bailey: the write grant ", paths::quoted(spelled), " is part of the kernel's own file systems; a sandbox has its own"}));
+                continue;
+            }
+            const auto grant = resolve_grant(spelled, "write grant");
+            if (!grant) continue;
+            const auto denial = std::find_if(boundary_.write_denials.begin(), boundary_.write_denials.end(),
+                                             [&](const auto& denied) { return paths::is_within(*grant, denied); });
+            if (denial != boundary_.write_denials.end()) {
+                note(text::concat({"write grant ", paths::quoted(spelled), " lies inside the write denial ", paths::quoted(*denial), ": the denial wins"}));
+                continue;
+            }
+            add_once(grants, *grant, text::concat({"write grant ", paths::quoted(spelled)}));
+        }
+        boundary_.write_grants = without_nested(std::move(grants), "write grant");
+    }
+
+    void resolve_read_grants() {
+        const auto spelled_grants = std::exchange(boundary_.read_grants, {});
+        auto readable = writable_paths(boundary_);
+        readable.push_back(boundary_.root);
+        if (shares_tmp(boundary_)) readable.push_back(real_tmp());
+        for (const auto system : defaults::system_paths) {
+            if (auto path = paths::real(std::string{system})) readable.push_back(std::move(*path));
+        }
+        std::vector<std::string> grants;
+        for (const auto& spelled : spelled_grants) {
+            const auto grant = resolve_grant(spelled, "read grant");
+            if (!grant) continue;
+            if (boundary_.all_reads || paths::is_within_any(*grant, readable)) {
+                note(text::concat({"read grant ", paths::quoted(spelled), " is dropped: it is readable anyway"}));
+                continue;
+            }
+            add_once(grants, *grant, text::concat({"read grant ", paths::quoted(spelled)}));
+        }
+        boundary_.read_grants = without_nested(std::move(grants), "read grant");
+
+        // srt mounts a readable directory over the writable file beneath it (srt-facts, section 8); only directories can be
+        // mounted back on top.
+        for (const auto& writable : boundary_.write_grants) {
+            struct stat status {};
+            if (::stat(writable.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) continue;
+            for (const auto& grant : boundary_.read_grants) {
+                if (paths::is_beneath(writable, grant))
+                    refuse(text::concat({"bailey: the write grant ", paths::quoted(writable), " is a file inside the read grant ", paths::quoted(grant), ", which srt would make read-only; grant writing to the directory ", paths::quoted(paths::parent(writable)), " instead"}));
+            }
+        }
+    }
+
+    void note_idle_denials() {
+        const auto writable = writable_paths(boundary_);
+        for (const auto& denial : boundary_.write_denials) {
+            if (!paths::is_within_any(denial, writable) &&
+                std::none_of(writable.begin(), writable.end(), [&](const auto& path) { return paths::is_within(path, denial); }))
+                note(text::concat({"write denial ", paths::quoted(denial), " has no effect: nothing there is writable"}));
+        }
+        const auto note_missing = [&](const std::vector<std::string>& denials, std::string_view what) {
+            for (const auto& denial : denials) {
+                if (paths::exists(denial)) continue;
+                if (paths::is_within_any(denial, writable)) {
+                    note(text::concat({what, " ", paths::quoted(denial), " does not exist yet: while a command runs an empty placeholder keeps its place"}));
+                } else {
+                    note(text::concat({what, " ", paths::quoted(denial), " does not exist: there is nothing to deny"}));
+                }
+            }
+        };
+        note_missing(boundary_.read_denials, "read denial");
+        note_missing(boundary_.write_denials, "write denial");
+    }
+
+    void settle_domains() {
+        remove_duplicates(boundary_.denied_domains, "denied domain");
+        remove_duplicates(boundary_.allowed_domains, "allowed domain");
+        for (const auto& domain : boundary_.allowed_domains) {
+            if (contains(boundary_.denied_domains, domain))
+                note(text::concat({"domain ", paths::quoted(domain), " is both allowed and denied: the denial wins"}));
+        }
+    }
+
+    void settle_environment() {
+        remove_duplicates(boundary_.env_passed, "environment name");
+        remove_duplicates(boundary_.env_credentials, "credential");
+    }
+
+    void note_repository_elsewhere() {
+        const auto repository = repository_elsewhere(boundary_.root);
+        if (!repository || paths::is_within_any(*repository, writable_paths(boundary_))) return;
+        note(text::concat({"git will not work: the workspace's .git file leads to the repository ", paths::quoted(*repository),
+                           ", which no command may write; if that is your repository, grant it for writing"}));
+    }
+
+    void note_weakenings() {
+        if (boundary_.all_reads) note("weakening AllReads: commands read everything that the host user can read, except what is denied");
+        if (boundary_.all_unix_sockets)
+            note(on_linux ? "weakening AllUnixSockets: commands reach every Unix socket they can see, and srt's seccomp filter is off"
+                          : "weakening AllUnixSockets: commands reach every Unix socket they can see");
+        if (on_linux && boundary_.local_binding)
+            note("LocalBinding changes nothing on Linux: every sandbox has a loopback network of its own, where binding always works");
+        if (on_linux && !boundary_.local_binding)
+            note("binding local ports cannot be refused on Linux; they exist only inside the sandbox's own loopback network");
+        if (boundary_.limits.processes && ::geteuid() == 0)
+            note("ProcessLimit has no effect for root: the kernel does not count root's processes");
+        for (const auto& name : boundary_.env_credentials)
+            note(text::concat({"credential ", name, " is passed through: commands and all they start can read it"}));
+    }
+
+    [[nodiscard]] bool is_denied(const std::string& path) const {
+        return paths::is_within_any(path, boundary_.read_denials) || paths::is_within_any(path, boundary_.write_denials);
+    }
+
+    void add_once(std::vector<std::string>& list, const std::string& path, const std::string& what) {
+        if (contains(list, path)) {
+            note(text::concat({what, " is dropped: it is named twice"}));
+        } else {
+            list.push_back(path);
+        }
+    }
+
+    std::vector<std::string> without_nested(std::vector<std::string> list, std::string_view what) {
+        std::vector<std::string> kept;
+        for (const auto& path : list) {
+            const auto wider = std::find_if(list.begin(), list.end(), [&](const auto& other) { return paths::is_beneath(path, other); });
+            if (wider == list.end()) {
+                kept.push_back(path);
+            } else {
+                note(text::concat({what, " ", paths::quoted(path), " is dropped: it lies inside ", paths::quoted(*wider)}));
+            }
+        }
+        std::sort(kept.begin(), kept.end());
+        return kept;
+    }
+
+    void remove_duplicates(std::vector<std::string>& list, std::string_view what) {
+        std::vector<std::string> kept;
+        for (const auto& value : list) add_once(kept, value, text::concat({what, " ", paths::quoted(value)}));
+        list = std::move(kept);
+    }
+
+    [[nodiscard]] static bool contains(const std::vector<std::string>& list, const std::string& value) {
+        return std::find(list.begin(), list.end(), value) != list.end();
+    }
+    [[nodiscard]] static std::string not_utf8(std::string_view what, std::string_view path) {
+        return text::concat({"bailey: ", what, " ", paths::quoted(path), " is not valid UTF-8, which srt's settings cannot hold; rename it"});
+    }
+    bool refuse(std::string refusal) {
+        boundary_.refusals.push_back(std::move(refusal));
+        return false;
+    }
+    std::nullopt_t refuse_path(std::string refusal) {
+        refuse(std::move(refusal));
+        return std::nullopt;
+    }
+    void note(std::string note) { boundary_.notes.push_back(std::move(note)); }
+
+    Boundary boundary_;
+    std::string spelled_root_;
+};
+
+}  // namespace detail
+
+/// The boundary of a workspace in that root, or a PolicyError with every reason why there is none.
+[[nodiscard]] inline Result<Boundary> resolve(Boundary declared, std::string_view root) {
+    return detail::Resolver{std::move(declared), root}.resolve();
+}
+
+}  // namespace bailey
+
+// ---- bailey/boundary/places.hpp ----
+// The paths that every workspace has, as they are on this machine.
+
+namespace bailey {
+
+struct Places {
+    std::string tmp;
+    std::vector<std::string> system;  ///< those that exist
+};
+
+/// Links followed: /bin is often /usr/bin.
+[[nodiscard]] inline Places places_here() {
+    Places places{real_tmp(), {}};
+    for (const auto system : defaults::system_paths)
+        if (auto path = paths::real(std::string{system})) places.system.push_back(std::move(*path));
+    return places;
+}
+
+}  // namespace bailey
+
+// ---- bailey/boundary/verdict.hpp ----
+// Who decides about a path or a host, and how: one set of rules for a Boundary and, at compile time, for policies as spelled.
+//
+// `Rules` is a Boundary, or what has members of the same names. `Places` are the paths that every workspace has: `tmp` and `system`.
+// Paths are absolute and real; at compile time also "~", "~/x" and, for what lies in the workspace, ".", "./x".
+
+namespace bailey::verdict {
+
+enum class Rule {
+    read_denial,
+    write_denial,
+    secret,
+    root,
+    tmp,
+    system,
+    read_grant,
+    write_grant,
+    all_reads,
+    read_only,
+    private_tmp,
+    not_granted,
+    denied_domain,
+    allowed_domain,
+    no_domain,
+};
+
+struct Verdict {
+    bool allowed;
+    Rule rule;
+    std::string_view subject{};  ///< the entry that decided, where one did
+};
+
+/// path is directory, or beneath it. As paths::is_within, in a loop that gcc 12 takes for template arguments too.
+[[nodiscard]] constexpr bool within(std::string_view path, std::string_view directory) {
+    if (directory.size() == 1 && directory[0] == '/') return true;
+    if (path.size() < directory.size() || (path.size() > directory.size() && path[directory.size()] != '/')) return false;
+    for (std::size_t i = directory.size(); i > 0; --i)
+        if (path[i - 1] != directory[i - 1]) return false;
+    return true;
+}
+
+/// The secret of the system that this path is, or lies in; or nothing.
+[[nodiscard]] constexpr std::string_view secret_around(std::string_view path) {
+    if (path.size() < 5 || path[0] != '/' || path[1] != 'e') return {};  // all are below /etc
+    for (const std::string_view& secret : defaults::system_secrets) {
+        if (secret[secret.size() - 1] != '*') {
+            if (within(path, secret)) return secret;
+            continue;
+        }
+        const std::size_t size = secret.size() - 1;
+        const bool public_key = path.size() >= 4 && path[path.size() - 4] == '.' && path[path.size() - 3] == 'p';
+        if (path.size() < size || public_key) continue;
+        bool begins = true;
+        for (std::size_t i = 0; i < size && begins; ++i) begins = path[i] == secret[i];
+        if (begins) return secret;
+    }
+    return {};
+}
+
+namespace detail {
+template <class List>
+[[nodiscard]] constexpr std::string_view around(std::string_view path, const List& list) {
+    for (const auto& entry : list)
+        if (within(path, entry)) return entry;
+    return {};
+}
+
+/// A denial of reading denies writing too. The workspace stays what it is beneath a denied directory, as srt mounts it there.
+template <class Rules>
+[[nodiscard]] constexpr Verdict denied(const Rules& rules, std::string_view path) {
+    const bool in_root = within(path, rules.root);
+    for (const auto& denial : rules.read_denials)
+        if (within(path, denial) && !(in_root && within(rules.root, denial))) return {false, Rule::read_denial, denial};
+    if (const auto secret = secret_around(path); !secret.empty() && !(in_root && within(rules.root, secret)))
+        return {false, Rule::secret, secret};
+    return {true, Rule::not_granted};
+}
+}  // namespace detail
+
+template <class Rules, class Places>
+[[nodiscard]] constexpr Verdict read(const Rules& rules, const Places& places, std::string_view path) {
+    if (const auto denied = detail::denied(rules, path); !denied.allowed) return denied;
+    if (within(path, rules.root)) return {true, Rule::root, rules.root};
+    if (const auto grant = detail::around(path, rules.write_grants); !grant.empty()) return {true, Rule::write_grant, grant};
+    if (const auto grant = detail::around(path, rules.read_grants); !grant.empty()) return {true, Rule::read_grant, grant};
+    if (within(path, places.tmp)) return {!rules.private_tmp, rules.private_tmp ? Rule::private_tmp : Rule::tmp, places.tmp};
+    if (rules.all_reads) return {true, Rule::all_reads};
+    if (const auto system = detail::around(path, places.system); !system.empty()) return {true, Rule::system, system};
+    return {false, Rule::not_granted};
+}
+
+template <class Rules, class Places>
+[[nodiscard]] constexpr Verdict write(const Rules& rules, const Places& places, std::string_view path) {
+    if (const auto denied = detail::denied(rules, path); !denied.allowed) return denied;
+    if (const auto denial = detail::around(path, rules.write_denials); !denial.empty()) return {false, Rule::write_denial, denial};
+    if (const auto grant = detail::around(path, rules.write_grants); !grant.empty()) return {true, Rule::write_grant, grant};
+    const bool in_root = within(path, rules.root);
+    if (!in_root && !within(path, places.tmp)) return {false, Rule::not_granted};
+    if (!in_root && rules.private_tmp) return {false, Rule::private_tmp, places.tmp};
+    if (rules.read_only) return {false, Rule::read_only};
+    return in_root ? Verdict{true, Rule::root, rules.root} : Verdict{true, Rule::tmp, places.tmp};
+}
+
+/// `allowed` and `denied`: entries of the domain lists, as Patterns.
+struct HostVerdict {
+    bool allowed;
+    Rule rule;
+    hosts::Pattern entry{};
+};
+template <class Allowed, class Denied>
+[[nodiscard]] constexpr HostVerdict host(const Allowed& allowed, const Denied& denied, const hosts::Pattern& asked) {
+    for (const hosts::Pattern& entry : denied)
+        if (hosts::covers(entry, asked)) return {false, Rule::denied_domain, entry};
+    for (const hosts::Pattern& entry : allowed)
+        if (hosts::covers(entry, asked)) return {true, Rule::allowed_domain, entry};
+    return {false, Rule::no_domain};
+}
+
+}  // namespace bailey::verdict
+
+// ---- bailey/boundary/permits.hpp ----
+// What a boundary permits, with the rule that decides, in words. The real sandbox agrees: tests/sandbox/permits.cpp.
+
+namespace bailey {
+
+namespace detail {
+
+[[nodiscard]] inline std::string in_words(verdict::Rule rule, std::string_view subject) {
+    using verdict::Rule;
+    const auto named = [&](std::string_view what) { return text::concat({what, " ", paths::quoted(subject)}); };
+    switch (rule) {
+        case Rule::read_denial: return named("the read denial");
+        case Rule::write_denial: return named("the write denial");
+        case Rule::secret: return named("a secret of the system,") + ", which no policy grants";
+        case Rule::root: return named("the workspace");
+        case Rule::tmp: return named("the default grant of");
+        case Rule::system: return named("the system path");
+        case Rule::read_grant: return named("the read grant");
+        case Rule::write_grant: return named("the write grant");
+        case Rule::all_reads: return "AllReads";
+        case Rule::read_only: return "ReadOnly";
+        case Rule::private_tmp: return "PrivateTmp";
+        case Rule::not_granted: return "no grant covers it";
+        case Rule::denied_domain: return named("the denied domain");
+        case Rule::allowed_domain: return named("the allowed domain");
+        case Rule::no_domain: return "no allowed domain covers it";
+    }
+    return {};
+}
+
+/// A path that a question names: what it leads to, or why that cannot be said.
+struct AskedPath {
+    std::string path{};
+    std::string problem{};
+    bool of_the_kernel = false;
+};
+
+[[nodiscard]] inline AskedPath asked_path(const Boundary& boundary, std::string_view spelled) {
+    if (spelled.empty()) return {{}, "the path is empty"};
+    if (spelled.find('\0') != std::string_view::npos) return {{}, "no path holds a NUL byte"};
+    std::string path{spelled};
+    if (path == "~" || path.starts_with("~/")) path.replace(0, 1, host_home());
+    if (!path.starts_with('/')) path = paths::join(boundary.root, path);
+    // Those are the sandbox's own: where the host's links lead means nothing there.
+    if (path.find("/..") == std::string::npos && paths::is_within_any(path, defaults::kernel_paths)) return {std::move(path), {}, true};
+    auto real = paths::real_as_far_as_it_exists(path);
+    if (!real) return {{}, "it cannot be resolved: a link to nothing, a loop of links, or no permission"};
+    const bool kernel = paths::is_within_any(*real, defaults::kernel_paths);
+    return {std::move(*real), {}, kernel};
+}
+
+/// What the host's tools would run or obey cannot be changed while it exists (docs/architecture.md); here as far as its name tells.
+[[nodiscard]] inline bool steers_host_tools(const std::string& path, std::string_view root) {
+    if (!paths::is_beneath(path, root) || !paths::exists(path)) return false;
+    std::string_view rest = std::string_view{path}.substr(root.size() + 1), before;
+    for (int depth = 0; !rest.empty(); ++depth) {
+        const auto name = rest.substr(0, rest.find('/'));
+        rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+        const auto is = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+        if (depth <= 3 && (name == ".gitmodules" || is(defaults::settings_files) || is(defaults::settings_directories))) return true;
+        if (before == ".claude" && is(defaults::claude_directories)) return true;
+        if (before == ".git" && (name == "hooks" || name == "config" || name == "config.worktree" || name == "commondir")) return true;
+        before = name;
+    }
+    return false;
+}
+
+}  // namespace detail
+
+inline Permission Boundary::permits_read(std::string_view path) const {
+    const auto asked = detail::asked_path(*this, path);
+    if (!asked.problem.empty()) return {false, asked.problem};
+    const auto verdict = verdict::read(*this, places_here(), asked.path);
+    std::string rule = detail::in_words(verdict.rule, verdict.subject);
+    if (verdict.allowed && asked.of_the_kernel) rule += ", the sandbox's own";
+    return {verdict.allowed, std::move(rule)};
+}
+
+inline Permission Boundary::permits_write(std::string_view path) const {
+    const auto asked = detail::asked_path(*this, path);
+    if (!asked.problem.empty()) return {false, asked.problem};
+    if (asked.of_the_kernel) {
+        for (const std::string_view device : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts", "/dev/shm"})
+            if (paths::is_within(asked.path, device)) return {true, "the sandbox's own /dev: nothing of it reaches the host"};
+        return {false, "part of the kernel's own file systems"};
+    }
+    const auto verdict = verdict::write(*this, places_here(), asked.path);
+    if (verdict.allowed && detail::steers_host_tools(asked.path, root))
+        return {false, "the host's tools would run or obey it: protected while it exists"};
+    return {verdict.allowed, detail::in_words(verdict.rule, verdict.subject)};
+}
+
+inline Permission Boundary::permits_host(std::string_view host, std::uint16_t port) const {
+    std::string asked{host};
+    if (asked.find(':') != std::string::npos && !asked.starts_with('[')) asked = text::concat({"[", asked, "]"});
+    if (asked.size() > 1 && asked.ends_with('.')) asked.pop_back();  // srt takes it away too
+    if (asked.empty() || port == 0 || asked.find_first_of("*/@ \t\n%") != std::string::npos || (asked.starts_with('[') && !hosts::address_of(asked).valid))
+        return {false, "not the name or address of one host, and a port from 1 to 65535"};
+    const auto patterns = [](const std::vector<std::string>& entries) {
+        std::vector<hosts::Pattern> list;
+        for (const auto& entry : entries) list.push_back(hosts::split(entry));
+        return list;
+    };
+    const auto verdict = verdict::host(patterns(allowed_domains), patterns(denied_domains), {asked, false, port});
+    return {verdict.allowed, detail::in_words(verdict.rule, hosts::to_string(verdict.entry))};
+}
 
 }  // namespace bailey
 
@@ -1291,7 +2261,8 @@ namespace bailey::grammar {
     RULE(credential, "this name looks like a credential; if the command may have it, write EnvCredential<\"NAME\">")           \
     RULE(proxy,                                                                                                                \
          "proxies of the host are out of the sandbox's reach, and it sets this variable itself; write UpstreamProxy<\"url\">") \
-    RULE(nul_in_value, "the value of an environment variable holds a NUL character; write the value without it")
+    RULE(nul_in_value, "the value of an environment variable holds a NUL character; write the value without it")                    \
+    RULE(value_too_long, "the value of an environment variable has more than 128 000 bytes, more than Linux passes on; put it in a file")
 
 #define BAILEY_ENUMERATOR(kind, sentence) kind,
 #define BAILEY_CASE(kind, sentence) \
@@ -1436,9 +2407,12 @@ enum class EnvUse {
     return {};
 }
 
+inline constexpr std::size_t longest_env_value = 128'000;  // Linux: 128 KiB for the name, '=', the value and its end
+
 /// The rule for a value: any bytes but NUL.
 [[nodiscard]] constexpr Fault<EnvFault> env_value_fault(std::string_view value) {
     if (const std::size_t nul = index_of(value, '\0'); nul != npos) return {EnvFault::nul_in_value, nul};
+    if (value.size() > longest_env_value) return {EnvFault::value_too_long, longest_env_value};
     return {};
 }
 
@@ -3023,11 +3997,11 @@ if (older(process.versions.node, floor)) { note('N' + process.versions.node); pr
 function endGroup() { process.kill(-process.pid, 'SIGKILL'); }
 function hostDied() {
   if (places.length > 0) {
-    var shell = 'group=$1; shift; while kill -s 0 -- "-$group" 2>/dev/null; do sleep 0.02; done; sleep 0.1; fd=3; ' +
-                'for place; do [ "/proc/self/fd/$fd" -ef "$place" ] && flock -n -x $fd && rm -f -- "$place"; fd=$((fd + 1)); done';
+    // Its standard input ends when this process has: only then, and a moment later, no command can make what is denied.
+    var shell = 'read end; sleep 0.1; fd=3; for place; do ' +
+                '[ "/proc/self/fd/$fd" -ef "$place" ] && flock -n -x $fd && rm -f -- "$place"; fd=$((fd + 1)); done';
     var locks = places.map(function (_, i) { return 5 + i; });
-    processes.spawn('/bin/sh', ['-c', shell, 'sh', String(process.pid)].concat(places),
-                    {detached: true, stdio: ['ignore', 'ignore', 'ignore'].concat(locks)});
+    processes.spawn('/bin/sh', ['-c', shell, 'sh'].concat(places), {detached: true, stdio: ['pipe', 'ignore', 'ignore'].concat(locks)});
   }
   endGroup();
 }
@@ -3036,11 +4010,13 @@ lifeline.on('error', hostDied); lifeline.on('close', hostDied); lifeline.resume(
 if (left > 0 && left < 2e9) setTimeout(function () { note('T'); endGroup(); }, left + 500).unref();
 process.on('exit', function (code) { note('X' + code); });
 if (process.platform === 'linux' && process.geteuid() === 0) {
-  var spawn = processes.spawn, mount = ' --proc /proc ';
+  var spawn = processes.spawn, mount = ' --proc /proc ',
+      covered = ['sys', 'fs', 'acpi', 'asound', 'driver', 'dynamic_debug', 'mtrr', 'scsi'];
   processes.spawn = function (command) {
-    if (typeof command === 'string')
-      arguments[0] = command.replace(mount + '--unsetenv ', mount + ['sys', 'fs', 'acpi', 'asound', 'driver', 'dynamic_debug', 'mtrr', 'scsi'].map(
-        function (name) { return '--ro-bind-try /proc/' + name + ' /proc/' + name + ' '; }).join('') + '--unsetenv ');
+    var at = typeof command === 'string' ? command.lastIndexOf(mount + '--unsetenv ') : -1;
+    if (at >= 0)
+      arguments[0] = command.slice(0, at + mount.length) + covered.map(
+        function (name) { return '--ro-bind-try /proc/' + name + ' /proc/' + name + ' '; }).join('') + command.slice(at + mount.length);
     return spawn.apply(this, arguments);
   };
   require('module').syncBuiltinESMExports();
@@ -3067,466 +4043,6 @@ import(require('url').pathToFileURL(cli).href);
 }
 
 }  // namespace bailey::srt
-
-// ---- bailey/boundary/defaults.hpp ----
-// What a workspace has without any policy: the documented defaults, in one place.
-
-namespace bailey::defaults {
-
-/// Readable in every workspace, where they exist: programs, libraries, configuration, the package database.
-inline constexpr std::array<std::string_view, 19> system_paths{
-    "/usr",  "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/proc", "/sys", "/dev",
-    "/var/lib/dpkg", "/var/lib/rpm", "/var/lib/pacman/local",  // which package owns a file, and which version is installed
-    "/System", "/Library", "/private/etc",                     // macOS
-};
-
-/// Hidden below the system paths. Paths ending in '*' stand for what exists with that beginning in that directory.
-inline constexpr std::array<std::string_view, 21> system_secrets{
-    "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/security/opasswd",
-    "/etc/master.passwd", "/etc/sudoers", "/etc/sudoers.d", "/etc/sudoers-", "/etc/krb5.keytab",
-    "/etc/ssl/private", "/etc/pki/tls/private", "/etc/letsencrypt/archive", "/etc/letsencrypt/live", "/etc/letsencrypt/keys",
-    "/etc/ssh/ssh_host_*", "/etc/wireguard", "/etc/NetworkManager/system-connections",
-    "/etc/kubernetes", "/etc/rancher", "/etc/ppp/chap-secrets",
-};
-
-/// Writable only as srt makes them: private to each sandbox, so no grant may name anything beneath.
-inline constexpr std::array<std::string_view, 3> kernel_paths{"/proc", "/sys", "/dev"};
-
-inline constexpr std::string_view path = "/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
-inline constexpr std::string_view term = "dumb";
-inline constexpr std::array<std::string_view, 5> locale_names{"LANG", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES"};
-
-inline constexpr std::string_view tmp = "/tmp";
-/// srt makes this writable in every sandbox where it exists (srt-facts, section 8).
-inline constexpr std::string_view srt_tmp = "/tmp/claude";
-
-}  // namespace bailey::defaults
-
-// ---- bailey/boundary/paths.hpp ----
-// Questions about absolute paths as text, and the one about the file system: what does this path really name?
-
-namespace bailey::paths {
-
-/// path is directory, or beneath it. Both absolute and without trailing slash.
-[[nodiscard]] constexpr bool is_within(std::string_view path, std::string_view directory) {
-    if (directory == "/") return true;
-    return path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/');
-}
-
-[[nodiscard]] constexpr bool is_beneath(std::string_view path, std::string_view directory) {
-    return path != directory && is_within(path, directory);
-}
-
-template <class Directories>
-[[nodiscard]] constexpr bool is_within_any(std::string_view path, const Directories& directories) {
-    return std::any_of(directories.begin(), directories.end(), [&](const auto& directory) { return is_within(path, directory); });
-}
-
-[[nodiscard]] constexpr std::string_view parent(std::string_view path) {
-    const auto slash = path.rfind('/');
-    return slash == 0 || slash == std::string_view::npos ? std::string_view{"/"} : path.substr(0, slash);
-}
-
-[[nodiscard]] inline std::string join(std::string_view directory, std::string_view name) {
-    std::string path{directory};
-    if (!path.ends_with('/')) path += '/';
-    path += name;
-    return path;
-}
-
-/// Something is there, a dangling symlink included.
-[[nodiscard]] inline bool exists(const std::string& path) {
-    struct stat status {};
-    return ::lstat(path.c_str(), &status) == 0;
-}
-
-[[nodiscard]] inline std::optional<std::string> real(const std::string& path) {
-    char* const resolved = ::realpath(path.c_str(), nullptr);
-    if (resolved == nullptr) return std::nullopt;
-    std::string result{resolved};
-    std::free(resolved);
-    return result;
-}
-
-/// The real path of what exists, followed by what does not; nothing where the missing part climbs with "..".
-[[nodiscard]] inline std::optional<std::string> real_as_far_as_it_exists(std::string path) {
-    std::vector<std::string> missing;
-    for (;;) {
-        if (auto found = real(path)) {
-            for (auto name = missing.rbegin(); name != missing.rend(); ++name) *found = join(*found, *name);
-            return found;
-        }
-        if (errno != ENOENT && errno != ENOTDIR) return std::nullopt;
-        while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-        const std::string name = path.substr(path.rfind('/') + 1);
-        if (name == ".." || path == "/") return std::nullopt;
-        if (name != "." && !name.empty()) {
-            if (exists(path)) return std::nullopt;  // a symlink to nothing names nothing yet
-            missing.push_back(name);
-        }
-        path.resize(std::max<std::size_t>(path.rfind('/'), 1));
-    }
-}
-
-/// srt reads its settings as JSON, which holds only valid UTF-8.
-[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();) {
-        const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-        const auto follows = [&](std::size_t at) { return (byte(at) & 0xC0U) == 0x80U; };
-        const unsigned first = byte(i);
-        if (first < 0x80U) {
-            i += 1;
-        } else if (first >= 0xC2U && first <= 0xDFU && follows(i + 1)) {
-            i += 2;
-        } else if (first >= 0xE0U && first <= 0xEFU && follows(i + 1) && follows(i + 2) &&
-                   !(first == 0xE0U && byte(i + 1) < 0xA0U) && !(first == 0xEDU && byte(i + 1) > 0x9FU)) {
-            i += 3;
-        } else if (first >= 0xF0U && first <= 0xF4U && follows(i + 1) && follows(i + 2) && follows(i + 3) &&
-                   !(first == 0xF0U && byte(i + 1) < 0x90U) && !(first == 0xF4U && byte(i + 1) > 0x8FU)) {
-            i += 4;
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// For error texts: quoted, with what a terminal would not show spelled out.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string result = "\"";
-    for (char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            result += '\\';
-            result += c;
-        } else if (byte < 0x20 || byte == 0x7F) {
-            result += "\\x";
-            result += hex[byte >> 4];
-            result += hex[byte & 15];
-        } else {
-            result += c;
-        }
-    }
-    return result += '"';
-}
-
-}  // namespace bailey::paths
-
-// ---- bailey/boundary/resolve.hpp ----
-// Turns paths as the policies spelled them into absolute, real ones, and drops what has no effect: once, when a workspace is made.
-
-namespace bailey {
-
-/// The host user's home: $HOME, or what the password database says.
-[[nodiscard]] inline std::string host_home() {
-    if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/') return home;
-    std::array<char, 16384> buffer{};
-    passwd entry{};
-    passwd* found = nullptr;
-    ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
-    return found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
-}
-
-/// The directories that commands may write, widest first; the private temporary directory is not among them.
-[[nodiscard]] inline std::vector<std::string> writable_paths(const Boundary& boundary) {
-    std::vector<std::string> writable = boundary.write_grants;
-    if (!boundary.read_only) {
-        writable.push_back(boundary.root);
-        if (!boundary.private_tmp) writable.push_back(paths::real(std::string{defaults::tmp}).value_or(std::string{defaults::tmp}));
-    }
-    std::sort(writable.begin(), writable.end());  // a directory sorts before what is beneath it
-    return writable;
-}
-
-namespace detail {
-
-class Resolver {
-public:
-    Resolver(Boundary boundary, std::string_view root) : boundary_{std::move(boundary)}, spelled_root_{root} {}
-
-    Result<Boundary> resolve() {
-        if (resolve_root() && boundary_.refusals.empty()) {
-            resolve_denials(boundary_.read_denials, "read denial");
-            resolve_denials(boundary_.write_denials, "write denial");
-            check_denials_against_root();
-            resolve_write_grants();
-            resolve_read_grants();
-            note_idle_denials();
-            settle_domains();
-            settle_environment();
-            note_weakenings();
-        }
-        if (boundary_.refusals.empty()) return std::move(boundary_);
-        std::string message;
-        for (const auto& refusal : boundary_.refusals) {
-            if (!message.empty()) message += '\n';
-            message += refusal;
-        }
-        return Error{ErrorCode::policy, message};
-    }
-
-private:
-    bool resolve_root() {
-        if (spelled_root_.empty()) return refuse("bailey: the workspace root is empty; write \".\" for the current directory");
-        if (spelled_root_.find('\0') != std::string::npos)
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " contains a NUL byte"}));
-        const auto root = paths::real(expand_home(spelled_root_));
-        if (!root)
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " cannot be opened: ", std::strerror(errno), "; create the directory first"}));
-        struct stat status {};
-        if (::stat(root->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " is not a directory"}));
-        if (*root == "/")
-            return refuse("bailey: the workspace root is \"/\": everything would be writable; choose the directory of the work");
-        if (paths::is_within_any(*root, defaults::kernel_paths))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(*root), " is part of the kernel's own file systems"}));
-        if (!paths::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
-        boundary_.root = *root;
-        return true;
-    }
-
-    [[nodiscard]] static std::string expand_home(const std::string& path) {
-        if (path != "~" && !path.starts_with("~/")) return path;
-        return host_home() + path.substr(1);
-    }
-
-    /// Absolute and real as far as it exists; a refusal and nothing otherwise.
-    std::optional<std::string> resolve_path(const std::string& spelled, std::string_view what) {
-        if (spelled.empty()) return refuse_path(text::concat({"bailey: ", what, " is empty; name a path"}));
-        if (spelled.find('\0') != std::string::npos)
-            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " contains a NUL byte"}));
-        if (!paths::is_utf8(spelled)) return refuse_path(not_utf8(what, spelled));
-        std::string path = expand_home(spelled);
-        if (!path.starts_with('/')) path = paths::join(boundary_.root, path);
-        auto resolved = paths::real_as_far_as_it_exists(path);
-        if (!resolved)
-            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " cannot be resolved (a loop of symlinks, a symlink to nothing, or no permission); name the path it should lead to"}));
-        if (*resolved == "/") return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " is the whole file system; name the directories"}));
-        if (!paths::is_utf8(*resolved)) return refuse_path(not_utf8(what, *resolved));
-        return resolved;
-    }
-
-    void resolve_denials(std::vector<std::string>& denials, std::string_view what) {
-        std::vector<std::string> resolved;
-        for (const auto& spelled : denials) {
-            std::string path = expand_home(spelled);
-            if (!path.starts_with('/')) path = paths::join(boundary_.root, path);
-            struct stat status {};
-            const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
-            const auto denial = resolve_path(spelled, what);
-            if (!denial) continue;
-            if (is_link)
-                note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
-            if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
-                note(text::concat({what, " ", paths::quoted(spelled), " has ", static_cast<unsigned long>(status.st_nlink), " names (hard links); only this one is denied"}));
-            add_once(resolved, *denial, text::concat({what, " ", paths::quoted(spelled)}));
-        }
-        denials = std::move(resolved);
-    }
-
-    void check_denials_against_root() {
-        for (const auto& denial : boundary_.read_denials) {
-            if (denial == boundary_.root) {
-                refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is the workspace root itself: no command could work there; deny what is inside it"}));
-            } else if (paths::is_beneath(boundary_.root, denial)) {
-                note(text::concat({"read denial ", paths::quoted(denial), " lies above the workspace root, which stays readable"}));
-            }
-        }
-        for (const auto& denial : boundary_.write_denials) {
-            if (!boundary_.read_only && paths::is_within(boundary_.root, denial))
-                refuse(text::concat({"bailey: the write denial ", paths::quoted(denial), " covers the workspace root; use ReadOnly for a workspace that cannot be written"}));
-        }
-    }
-
-    /// The existing path a grant names; a note or a refusal and nothing otherwise.
-    std::optional<std::string> resolve_grant(const std::string& spelled, std::string_view what) {
-        const auto grant = resolve_path(spelled, what);
-        if (!grant) return std::nullopt;
-        if (!paths::real(*grant)) {
-            note(text::concat({what, " ", paths::quoted(spelled), " does not exist: it has no effect (create it before the workspace is made)"}));
-            return std::nullopt;
-        }
-        for (const auto& denial : boundary_.read_denials) {
-            if (paths::is_within(*grant, denial)) {
-                note(text::concat({what, " ", paths::quoted(spelled), " lies inside the read denial ", paths::quoted(denial), ": the denial wins"}));
-                return std::nullopt;
-            }
-        }
-        return grant;
-    }
-
-    void resolve_write_grants() {
-        const auto spelled_grants = std::exchange(boundary_.write_grants, {});
-        const auto default_writable = writable_paths(boundary_);
-        std::vector<std::string> grants;
-        for (const auto& spelled : spelled_grants) {
-            // A grant inside a wider one is dropped, even when it does not exist yet: commands can create it.
-            const auto would_be = resolve_path(spelled, "write grant");
-            if (!would_be) continue;
-            if (paths::is_within_any(*would_be, default_writable) && !is_denied(*would_be)) {
-                note(text::concat({"write grant ", paths::quoted(spelled), " is dropped: it is writable anyway"}));
-                continue;
-            }
-            if (paths::is_within_any(*would_be, defaults::kernel_paths)) {
-                refuse(text::concat({"bailey: the write grant ", paths::quoted(spelled), " is part of the kernel's own file systems; a sandbox has its own"}));
-                continue;
-            }
-            const auto grant = resolve_grant(spelled, "write grant");
-            if (!grant) continue;
-            const auto denial = std::find_if(boundary_.write_denials.begin(), boundary_.write_denials.end(),
-                                             [&](const auto& denied) { return paths::is_within(*grant, denied); });
-            if (denial != boundary_.write_denials.end()) {
-                note(text::concat({"write grant ", paths::quoted(spelled), " lies inside the write denial ", paths::quoted(*denial), ": the denial wins"}));
-                continue;
-            }
-            add_once(grants, *grant, text::concat({"write grant ", paths::quoted(spelled)}));
-        }
-        boundary_.write_grants = without_nested(std::move(grants), "write grant");
-    }
-
-    void resolve_read_grants() {
-        const auto spelled_grants = std::exchange(boundary_.read_grants, {});
-        auto readable = writable_paths(boundary_);
-        readable.push_back(boundary_.root);
-        if (!boundary_.private_tmp) readable.emplace_back(defaults::tmp);
-        for (const auto system : defaults::system_paths) {
-            if (auto path = paths::real(std::string{system})) readable.push_back(std::move(*path));
-        }
-        std::vector<std::string> grants;
-        for (const auto& spelled : spelled_grants) {
-            const auto grant = resolve_grant(spelled, "read grant");
-            if (!grant) continue;
-            if (boundary_.all_reads || paths::is_within_any(*grant, readable)) {
-                note(text::concat({"read grant ", paths::quoted(spelled), " is dropped: it is readable anyway"}));
-                continue;
-            }
-            add_once(grants, *grant, text::concat({"read grant ", paths::quoted(spelled)}));
-        }
-        boundary_.read_grants = without_nested(std::move(grants), "read grant");
-
-        // srt mounts a readable directory over the writable file beneath it (srt-facts, section 8); only directories can be
-        // mounted back on top.
-        for (const auto& writable : boundary_.write_grants) {
-            struct stat status {};
-            if (::stat(writable.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) continue;
-            for (const auto& grant : boundary_.read_grants) {
-                if (paths::is_beneath(writable, grant))
-                    refuse(text::concat({"bailey: the write grant ", paths::quoted(writable), " is a file inside the read grant ", paths::quoted(grant), ", which srt would make read-only; grant writing to the directory ", paths::quoted(paths::parent(writable)), " instead"}));
-            }
-        }
-    }
-
-    void note_idle_denials() {
-        const auto writable = writable_paths(boundary_);
-        for (const auto& denial : boundary_.write_denials) {
-            if (!paths::is_within_any(denial, writable) &&
-                std::none_of(writable.begin(), writable.end(), [&](const auto& path) { return paths::is_within(path, denial); }))
-                note(text::concat({"write denial ", paths::quoted(denial), " has no effect: nothing there is writable"}));
-        }
-        const auto note_missing = [&](const std::vector<std::string>& denials, std::string_view what) {
-            for (const auto& denial : denials) {
-                if (paths::exists(denial)) continue;
-                if (paths::is_within_any(denial, writable)) {
-                    note(text::concat({what, " ", paths::quoted(denial), " does not exist yet: while a command runs an empty placeholder keeps its place"}));
-                } else {
-                    note(text::concat({what, " ", paths::quoted(denial), " does not exist: there is nothing to deny"}));
-                }
-            }
-        };
-        note_missing(boundary_.read_denials, "read denial");
-        note_missing(boundary_.write_denials, "write denial");
-    }
-
-    void settle_domains() {
-        remove_duplicates(boundary_.denied_domains, "denied domain");
-        remove_duplicates(boundary_.allowed_domains, "allowed domain");
-        for (const auto& domain : boundary_.allowed_domains) {
-            if (contains(boundary_.denied_domains, domain))
-                note(text::concat({"domain ", paths::quoted(domain), " is both allowed and denied: the denial wins"}));
-        }
-    }
-
-    void settle_environment() {
-        remove_duplicates(boundary_.env_passed, "environment name");
-        remove_duplicates(boundary_.env_credentials, "credential");
-    }
-
-    void note_weakenings() {
-        if (boundary_.all_reads) note("weakening AllReads: commands read everything that the host user can read, except what is denied");
-        if (boundary_.all_unix_sockets)
-            note(on_linux ? "weakening AllUnixSockets: commands reach every Unix socket they can see, and srt's seccomp filter is off"
-                          : "weakening AllUnixSockets: commands reach every Unix socket they can see");
-        if (on_linux && boundary_.local_binding)
-            note("LocalBinding changes nothing on Linux: every sandbox has a loopback network of its own, where binding always works");
-        if (on_linux && !boundary_.local_binding)
-            note("binding local ports cannot be refused on Linux; they exist only inside the sandbox's own loopback network");
-        if (boundary_.limits.processes && ::geteuid() == 0)
-            note("ProcessLimit has no effect for root: the kernel does not count root's processes");
-        for (const auto& name : boundary_.env_credentials)
-            note(text::concat({"credential ", name, " is passed through: commands and all they start can read it"}));
-    }
-
-    [[nodiscard]] bool is_denied(const std::string& path) const {
-        return paths::is_within_any(path, boundary_.read_denials) || paths::is_within_any(path, boundary_.write_denials);
-    }
-
-    void add_once(std::vector<std::string>& list, const std::string& path, const std::string& what) {
-        if (contains(list, path)) {
-            note(text::concat({what, " is dropped: it is named twice"}));
-        } else {
-            list.push_back(path);
-        }
-    }
-
-    std::vector<std::string> without_nested(std::vector<std::string> list, std::string_view what) {
-        std::vector<std::string> kept;
-        for (const auto& path : list) {
-            const auto wider = std::find_if(list.begin(), list.end(), [&](const auto& other) { return paths::is_beneath(path, other); });
-            if (wider == list.end()) {
-                kept.push_back(path);
-            } else {
-                note(text::concat({what, " ", paths::quoted(path), " is dropped: it lies inside ", paths::quoted(*wider)}));
-            }
-        }
-        std::sort(kept.begin(), kept.end());
-        return kept;
-    }
-
-    void remove_duplicates(std::vector<std::string>& list, std::string_view what) {
-        std::vector<std::string> kept;
-        for (const auto& value : list) add_once(kept, value, text::concat({what, " ", paths::quoted(value)}));
-        list = std::move(kept);
-    }
-
-    [[nodiscard]] static bool contains(const std::vector<std::string>& list, const std::string& value) {
-        return std::find(list.begin(), list.end(), value) != list.end();
-    }
-    [[nodiscard]] static std::string not_utf8(std::string_view what, std::string_view path) {
-        return text::concat({"bailey: ", what, " ", paths::quoted(path), " is not valid UTF-8, which srt's settings cannot hold; rename it"});
-    }
-    bool refuse(std::string refusal) {
-        boundary_.refusals.push_back(std::move(refusal));
-        return false;
-    }
-    std::nullopt_t refuse_path(std::string refusal) {
-        refuse(std::move(refusal));
-        return std::nullopt;
-    }
-    void note(std::string note) { boundary_.notes.push_back(std::move(note)); }
-
-    Boundary boundary_;
-    std::string spelled_root_;
-};
-
-}  // namespace detail
-
-/// The boundary of a workspace in that root, or a PolicyError with every reason why there is none.
-[[nodiscard]] inline Result<Boundary> resolve(Boundary declared, std::string_view root) {
-    return detail::Resolver{std::move(declared), root}.resolve();
-}
-
-}  // namespace bailey
 
 // ---- bailey/process/sealed.hpp ----
 // Text that a child can read and nobody can change: no file, no name.
@@ -3669,7 +4185,7 @@ struct FilesystemRules {
 [[nodiscard]] inline FilesystemRules filesystem_rules(const Boundary& boundary, const RunContext& context) {
     FilesystemRules rules;
     const auto writable = writable_paths(boundary);
-    const std::string tmp = paths::real(std::string{defaults::tmp}).value_or(std::string{defaults::tmp});
+    const std::string tmp = real_tmp();
 
     rules.allow_write = writable;
     rules.allow_write.push_back(context.private_tmp);
@@ -3682,7 +4198,7 @@ struct FilesystemRules {
             if (paths::exists(path) && !paths::is_within_any(path, boundary.read_denials)) rules.allow_read.push_back(std::move(path));
         }
         rules.allow_read.push_back(boundary.root);
-        if (!boundary.private_tmp) rules.allow_read.push_back(tmp);
+        if (shares_tmp(boundary)) rules.allow_read.push_back(tmp);
         rules.allow_read.insert(rules.allow_read.end(), boundary.read_grants.begin(), boundary.read_grants.end());
         // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
         for (const auto& path : rules.allow_write) {
@@ -4070,17 +4586,23 @@ public:
     [[nodiscard]] std::string quarantine() const { return base_ + "/quarantine"; }
 
     [[nodiscard]] Result<RunDirectories> make_run() {
-        // Short, because srt binds sockets beneath it and a socket's path holds 108 bytes.
-        const auto top = text::concat({path_, "/r", next_run_.fetch_add(1, std::memory_order_relaxed)});
-        RunDirectories run{top, top + "/cwd", top + "/s", top + "/run"};
+        auto run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
         for (const auto* directory : {&run.top, &run.cwd, &run.sockets, &run.script}) {
             if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", *directory}));
         }
         return run;
     }
+    /// What make_run would make now.
+    [[nodiscard]] RunDirectories next_run() const { return directories_of(next_run_.load(std::memory_order_relaxed)); }
 
 private:
     PrivateDirectory(std::string base, std::string path) : base_{std::move(base)}, path_{std::move(path)} {}
+
+    [[nodiscard]] RunDirectories directories_of(unsigned run) const {
+        // Short, because srt binds sockets beneath it and a socket's path holds 108 bytes.
+        const auto top = text::concat({path_, "/r", run});
+        return {top, top + "/cwd", top + "/s", top + "/run"};
+    }
 
     [[nodiscard]] static process::Fd locked_file(const std::string& path, int operation) {
         process::Fd file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
@@ -4632,10 +5154,9 @@ struct ScanLimits {
 };
 
 namespace detail {
-inline constexpr std::array<std::string_view, 8> settings_files{".bashrc",  ".bash_profile", ".zshrc",     ".zprofile",
-                                                                ".profile", ".gitconfig",    ".ripgreprc", ".mcp.json"};
-inline constexpr std::array<std::string_view, 2> settings_directories{".vscode", ".idea"};
-inline constexpr std::array<std::string_view, 2> claude_directories{"commands", "agents"};
+using defaults::claude_directories;
+using defaults::settings_directories;
+using defaults::settings_files;
 inline constexpr std::size_t longest_git_file = 8192;
 
 /// As the file systems that do not tell case apart compare names; on the others a little too careful.
@@ -5952,7 +6473,7 @@ public:
         if (!tools) return tools.error();
         const auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_));
         if (!snapshot) return snapshot.error();
-        return settings::to_json(boundary_, context(*tools, *snapshot, {"…", "…", "…/s", "…/run"}));
+        return settings::to_json(boundary_, context(*tools, *snapshot, private_->next_run()));
     }
 
     /// The identities that were seen when the workspace was made still stand under their names.
@@ -5966,6 +6487,24 @@ public:
                 return Error{ErrorCode::policy, text::concat({"bailey: ", paths::quoted(pin.identity.path), " is no longer what it was when the workspace was made (replaced, moved or made a symlink); make a new workspace if that is meant"})};
         }
         return {};
+    }
+
+    /// The host's own writing is bound as commands are: by nothing that is written may the host be made to run something.
+    template <class Write>
+    [[nodiscard]] Result<void> write_guarded(const std::string& path, Write&& write) const {
+        auto snapshot = remember();
+        if (!snapshot) return snapshot.error();
+        const auto refused = [&]() -> Result<void> {
+            if (paths::is_within_any(path, (*snapshot)->paths()))
+                return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path),
+                                                              " is refused: the host's git, a shell or an editor would run what stands in it"})};
+            if (auto written = write(); !written) return written;
+            for (const auto& planted : quarantine_planted(**snapshot, private_->quarantine()))
+                return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
+            return {};
+        }();
+        forget(*snapshot);
+        return refused;
     }
 
     [[nodiscard]] Result<std::string> resolve_cwd(const std::string& cwd) const {
@@ -6216,6 +6755,34 @@ private:
 
 }  // namespace bailey::srt
 
+// ---- bailey/srt/start_remedy.hpp ----
+// What to change on the machine when srt said why its sandbox did not start.
+
+namespace bailey::srt {
+
+/// Empty when the words are not known. The words are bwrap's and srt's own (srt-facts, section 4).
+[[nodiscard]] inline std::string_view start_remedy(std::string_view words) {
+    constexpr std::string_view no_namespaces =
+        "bubblewrap needs user namespaces, which are off or used up here; as root: sysctl -w user.max_user_namespaces=65536, on Debian also "
+        "kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in a container allow them in its security profile";
+    struct Known {
+        std::string_view part, remedy;
+    };
+    constexpr std::array<Known, 5> known{{
+        {"Creating new namespace failed", no_namespaces},
+        {"No permissions to create new namespace", no_namespaces},
+        {"setting up uid map", no_namespaces},
+        {"RTM_NEWADDR", no_namespaces},
+        {"CAP_SETFCAP", "run as an ordinary user, or give the container's root the capability CAP_SETFCAP"},
+    }};
+    for (const auto& [part, remedy] : known) {
+        if (words.find(part) != words.npos) return remedy;
+    }
+    return {};
+}
+
+}  // namespace bailey::srt
+
 namespace bailey {
 
 /// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it.
@@ -6438,6 +7005,7 @@ private:
             std::string words = marker->before();
             while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
             if (words.empty()) words = "it said nothing";
+            if (const auto remedy = srt::start_remedy(words); !remedy.empty()) words += text::concat({"\n", remedy});
             return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", child->ending().exit_code, "): ", words})};
         }
 
@@ -6507,7 +7075,7 @@ namespace bailey {
         line("reads", "everything that the host user can read");
     } else {
         std::vector<std::string> readable{boundary.root};
-        if (!boundary.private_tmp) readable.emplace_back(defaults::tmp);
+        if (shares_tmp(boundary)) readable.emplace_back(defaults::tmp);
         readable.insert(readable.end(), boundary.read_grants.begin(), boundary.read_grants.end());
         readable.insert(readable.end(), boundary.write_grants.begin(), boundary.write_grants.end());
         line("reads", list(readable) + ", and the system (programs, libraries, /etc without its secrets)");
@@ -6604,6 +7172,15 @@ namespace detail {
 }
 
 }  // namespace detail
+
+/// The path without what does not matter; for comparing only.
+[[nodiscard]] inline std::string absolute(const Boundary& boundary, std::string_view path) {
+    std::string absolute = boundary.root;
+    if (const auto names = detail::components(boundary, path)) {
+        for (const auto& name : *names) absolute = paths::join(absolute, name);
+    }
+    return absolute;
+}
 
 [[nodiscard]] inline Result<std::string> read_text(const process::Fd& root, const Boundary& boundary, std::string_view path) {
     const auto names = detail::components(boundary, path);
@@ -6722,10 +7299,11 @@ public:
         return try_run_argv(std::span{argv.begin(), argv.size()}, std::move(options));
     }
 
-    /// The host's own file access on the agent's behalf: beneath the root, through no symlink, and denied what commands are denied.
+    /// The host's own file access on the agent's behalf: beneath the root, through no symlink, denied what commands
+    /// are denied. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
     [[nodiscard]] Result<std::string> try_read_text(std::string_view path) const { return files::read_text(sandbox_->root(), boundary(), path); }
     [[nodiscard]] Result<void> try_write_text(std::string_view path, std::string_view content) const {
-        return files::write_text(sandbox_->root(), boundary(), path, content);
+        return sandbox_->write_guarded(files::absolute(boundary(), path), [&] { return files::write_text(sandbox_->root(), boundary(), path, content); });
     }
 
 #if defined(__cpp_exceptions)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,31 @@ struct ResourceLimits {
 };
 
 using EnvironmentEntry = std::pair<std::string, std::string>;
+
+/// The answer to "may a command …?", and the rule that decides.
+struct Permission {
+    bool allowed = false;
+    std::string rule{};
+
+    [[nodiscard]] explicit operator bool() const { return allowed; }
+};
+
+enum class WideningKind { root, read, write, network, proxy, unix_socket, local_binding, environment, limit };
+
+/// Something that one boundary permits and another does not.
+struct Widening {
+    WideningKind kind{};
+    std::string subject{};  ///< a path, "*.host:port", the name of a variable or of a limit
+    std::string rule{};     ///< why the other boundary does not permit it
+    std::string text{};     ///< all of it in words
+};
+
+/// Whether one boundary is narrower than another, and if not, everything that is wider.
+struct Comparison {
+    std::vector<Widening> reasons{};
+
+    [[nodiscard]] explicit operator bool() const { return reasons.empty(); }
+};
 
 /// Grants add up, denials win. Policies append to the lists as they were spelled (relative paths and `~` included);
 /// the workspace resolves them once, when it is made: its boundary() has absolute, real paths without duplicates.
@@ -49,6 +75,19 @@ struct Boundary {
 
     std::vector<std::string> refusals{};  ///< why this boundary is unusable; a workspace with any is not made
     std::vector<std::string> notes{};     ///< what was dropped, does not exist or cannot be enforced; part of explain()
+
+    // What follows asks a resolved boundary, such as Workspace::boundary().
+
+    /// Whether a command could read or write that path: absolute, `~/…`, or relative to the root; links are followed as they lead
+    /// now. `permits_write("/etc/x")` is about the host's file: writes that vanish with the sandbox are no writes. Of a directory
+    /// that is hidden only the way to what is granted can be seen. Not part of a boundary, so not known here: the private TMPDIR.
+    [[nodiscard]] Permission permits_read(std::string_view path) const;
+    [[nodiscard]] Permission permits_write(std::string_view path) const;
+    /// Whether a command could ask srt's proxy for that host and port. A name that is allowed can still be refused when it leads to
+    /// the host itself.
+    [[nodiscard]] Permission permits_host(std::string_view host, std::uint16_t port) const;
+    /// All that this boundary permits, the other one permits.
+    [[nodiscard]] Comparison narrower_than(const Boundary& other) const;
 };
 
 }  // namespace bailey

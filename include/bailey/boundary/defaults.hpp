@@ -25,6 +25,12 @@ inline constexpr std::array<std::string_view, 21> system_secrets{
 /// Writable only as srt makes them: private to each sandbox, so no grant may name anything beneath.
 inline constexpr std::array<std::string_view, 3> kernel_paths{"/proc", "/sys", "/dev"};
 
+/// Settings by which shells, editors and agents can be made to run something: not writable in a workspace while they exist.
+inline constexpr std::array<std::string_view, 8> settings_files{".bashrc",  ".bash_profile", ".zshrc",     ".zprofile",
+                                                                ".profile", ".gitconfig",    ".ripgreprc", ".mcp.json"};
+inline constexpr std::array<std::string_view, 2> settings_directories{".vscode", ".idea"};
+inline constexpr std::array<std::string_view, 2> claude_directories{"commands", "agents"};  // in .claude
+
 inline constexpr std::string_view path = "/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 inline constexpr std::string_view term = "dumb";
 inline constexpr std::array<std::string_view, 5> locale_names{"LANG", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES"};

@@ -41,7 +41,7 @@ namespace bailey {
         line("reads", "everything that the host user can read");
     } else {
         std::vector<std::string> readable{boundary.root};
-        if (!boundary.private_tmp) readable.emplace_back(defaults::tmp);
+        if (shares_tmp(boundary)) readable.emplace_back(defaults::tmp);
         readable.insert(readable.end(), boundary.read_grants.begin(), boundary.read_grants.end());
         readable.insert(readable.end(), boundary.write_grants.begin(), boundary.write_grants.end());
         line("reads", list(readable) + ", and the system (programs, libraries, /etc without its secrets)");

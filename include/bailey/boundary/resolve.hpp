@@ -34,12 +34,20 @@ namespace bailey {
     return found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
 }
 
+/// Where the host's /tmp really is; on macOS below /private.
+[[nodiscard]] inline std::string real_tmp() { return paths::real(std::string{defaults::tmp}).value_or(std::string{defaults::tmp}); }
+
+/// It is shared, unless a policy takes it away: srt would let its own grant of /tmp win over the denial of /tmp.
+[[nodiscard]] inline bool shares_tmp(const Boundary& boundary) {
+    return !boundary.private_tmp && !paths::is_within_any(real_tmp(), boundary.read_denials);
+}
+
 /// The directories that commands may write, widest first; the private temporary directory is not among them.
 [[nodiscard]] inline std::vector<std::string> writable_paths(const Boundary& boundary) {
     std::vector<std::string> writable = boundary.write_grants;
     if (!boundary.read_only) {
         writable.push_back(boundary.root);
-        if (!boundary.private_tmp) writable.push_back(paths::real(std::string{defaults::tmp}).value_or(std::string{defaults::tmp}));
+        if (shares_tmp(boundary)) writable.push_back(real_tmp());
     }
     std::sort(writable.begin(), writable.end());  // a directory sorts before what is beneath it
     return writable;
@@ -196,7 +204,7 @@ private:
         const auto spelled_grants = std::exchange(boundary_.read_grants, {});
         auto readable = writable_paths(boundary_);
         readable.push_back(boundary_.root);
-        if (!boundary_.private_tmp) readable.emplace_back(defaults::tmp);
+        if (shares_tmp(boundary_)) readable.push_back(real_tmp());
         for (const auto system : defaults::system_paths) {
             if (auto path = paths::real(std::string{system})) readable.push_back(std::move(*path));
         }

@@ -35,7 +35,7 @@ struct FilesystemRules {
 [[nodiscard]] inline FilesystemRules filesystem_rules(const Boundary& boundary, const RunContext& context) {
     FilesystemRules rules;
     const auto writable = writable_paths(boundary);
-    const std::string tmp = paths::real(std::string{defaults::tmp}).value_or(std::string{defaults::tmp});
+    const std::string tmp = real_tmp();
 
     rules.allow_write = writable;
     rules.allow_write.push_back(context.private_tmp);
@@ -48,7 +48,7 @@ struct FilesystemRules {
             if (paths::exists(path) && !paths::is_within_any(path, boundary.read_denials)) rules.allow_read.push_back(std::move(path));
         }
         rules.allow_read.push_back(boundary.root);
-        if (!boundary.private_tmp) rules.allow_read.push_back(tmp);
+        if (shares_tmp(boundary)) rules.allow_read.push_back(tmp);
         rules.allow_read.insert(rules.allow_read.end(), boundary.read_grants.begin(), boundary.read_grants.end());
         // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
         for (const auto& path : rules.allow_write) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <bailey/boundary/defaults.hpp>
 #include <bailey/srt/beneath.hpp>
 #include <bailey/srt/git_config.hpp>
 #include <bailey/srt/git_index.hpp>
@@ -52,10 +53,9 @@ struct ScanLimits {
 };
 
 namespace detail {
-inline constexpr std::array<std::string_view, 8> settings_files{".bashrc",  ".bash_profile", ".zshrc",     ".zprofile",
-                                                                ".profile", ".gitconfig",    ".ripgreprc", ".mcp.json"};
-inline constexpr std::array<std::string_view, 2> settings_directories{".vscode", ".idea"};
-inline constexpr std::array<std::string_view, 2> claude_directories{"commands", "agents"};
+using defaults::claude_directories;
+using defaults::settings_directories;
+using defaults::settings_files;
 inline constexpr std::size_t longest_git_file = 8192;
 
 /// As the file systems that do not tell case apart compare names; on the others a little too careful.
