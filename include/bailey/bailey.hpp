@@ -8,6 +8,8 @@
 #include <bailey/base/violation.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/permits.hpp>
+#include <bailey/boundary/compare.hpp>
+#include <bailey/boundary/intersect.hpp>
 #include <bailey/policy/concept.hpp>
 #include <bailey/policy/network.hpp>
 #include <bailey/policy/filesystem.hpp>
@@ -15,6 +17,7 @@
 #include <bailey/policy/environment.hpp>
 #include <bailey/policy/limits.hpp>
 #include <bailey/policy/bundle.hpp>
+#include <bailey/policy/narrower.hpp>
 #include <bailey/policy/runtime.hpp>
 #include <bailey/run.hpp>
 #include <bailey/running.hpp>

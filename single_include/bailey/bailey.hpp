@@ -501,32 +501,6 @@ inline constexpr std::string_view srt_tmp = "/tmp/claude";
 
 namespace bailey::hosts {
 
-/// "*.example.com:443" taken apart. Port 0: any; asked for as a destination it means "a port that no entry names".
-struct Pattern {
-    std::string_view host{};  ///< without "*." and port; an IPv6 address keeps its brackets; empty with `below`: every host
-    bool below = false;       ///< not the host but every host below it
-    unsigned port = 0;
-};
-
-[[nodiscard]] constexpr Pattern split(std::string_view entry) {
-    Pattern pattern{entry};
-    std::size_t colon = entry.size();
-    for (std::size_t i = entry.size(); i > 0 && entry[i - 1] != ']'; --i)
-        if (entry[i - 1] == ':') colon = i - 1;
-    for (std::size_t i = colon + 1; i < entry.size(); ++i) pattern.port = pattern.port * 10 + static_cast<unsigned>(entry[i] - '0');
-    pattern.host = entry.substr(0, colon);
-    if (pattern.host.empty() || pattern.host[0] != '*') return pattern;
-    pattern.below = true;
-    pattern.host = pattern.host.substr(pattern.host.size() > 1 ? 2 : 1);
-    return pattern;
-}
-
-[[nodiscard]] inline std::string to_string(const Pattern& pattern) {
-    std::string text{pattern.host};
-    if (pattern.below) text.insert(0, text.empty() ? "*" : "*.");
-    return pattern.port == 0 ? text : text.append(":").append(std::to_string(pattern.port));
-}
-
 /// An IP address as one number of 128 bits; IPv4 stands at the end, as in ::ffff:1.2.3.4, to which srt takes it for equal.
 struct Address {
     std::uint64_t high = 0, low = 0;
@@ -620,6 +594,41 @@ namespace detail {
     return address;
 }
 
+/// "*.example.com:443" taken apart. Port 0: any; asked for as a destination it means "a port that no entry names".
+struct Pattern {
+    std::string_view host{};  ///< without "*." and port; an IPv6 address keeps its brackets; empty with `below`: every host
+    bool below = false;       ///< not the host but every host below it
+    unsigned port = 0;
+    std::uint64_t key = 0;  ///< equal for equal hosts, so that most pairs are told apart at once (clang counts a constant's steps)
+};
+
+[[nodiscard]] constexpr std::uint64_t key_of(std::string_view host) {
+    const Address address = address_of(host);
+    std::uint64_t key = 14695981039346656037U;
+    if (address.valid) return key ^ address.high ^ (address.low << 1 | 1U);
+    for (const char c : host) key = (key ^ static_cast<unsigned char>(detail::lower(c))) * 1099511628211U;
+    return key;
+}
+
+[[nodiscard]] constexpr Pattern split(std::string_view entry) {
+    Pattern pattern{entry};
+    std::size_t colon = entry.size();
+    for (std::size_t i = entry.size(); i > 0 && entry[i - 1] != ']'; --i)
+        if (entry[i - 1] == ':') colon = i - 1;
+    for (std::size_t i = colon + 1; i < entry.size(); ++i) pattern.port = pattern.port * 10 + static_cast<unsigned>(entry[i] - '0');
+    pattern.host = entry.substr(0, colon);
+    pattern.below = !pattern.host.empty() && pattern.host[0] == '*';
+    if (pattern.below) pattern.host = pattern.host.substr(pattern.host.size() > 1 ? 2 : 1);
+    pattern.key = key_of(pattern.host);
+    return pattern;
+}
+
+[[nodiscard]] inline std::string to_string(const Pattern& pattern) {
+    std::string text{pattern.host};
+    if (pattern.below) text.insert(0, text.empty() ? "*" : "*.");
+    return pattern.port == 0 ? text : text.append(":").append(std::to_string(pattern.port));
+}
+
 [[nodiscard]] constexpr bool same_host(std::string_view a, std::string_view b) {
     if (detail::same_from(a, 0, b)) return true;
     if ((a.empty() || a[0] != '[') && (b.empty() || b[0] != '[')) return false;
@@ -628,7 +637,7 @@ namespace detail {
 }
 
 [[nodiscard]] constexpr bool covers_host(const Pattern& wide, const Pattern& narrow) {
-    if (!wide.below) return !narrow.below && same_host(wide.host, narrow.host);
+    if (!wide.below) return wide.key == narrow.key && !narrow.below && same_host(wide.host, narrow.host);
     if (wide.host.empty()) return true;
     const std::string_view name = narrow.host;
     if (name.size() <= wide.host.size()) return narrow.below && detail::same_from(name, 0, wide.host);
@@ -1270,9 +1279,9 @@ struct HostVerdict {
 template <class Allowed, class Denied>
 [[nodiscard]] constexpr HostVerdict host(const Allowed& allowed, const Denied& denied, const hosts::Pattern& asked) {
     for (const hosts::Pattern& entry : denied)
-        if (hosts::covers(entry, asked)) return {false, Rule::denied_domain, entry};
+        if ((entry.below || entry.key == asked.key) && hosts::covers(entry, asked)) return {false, Rule::denied_domain, entry};
     for (const hosts::Pattern& entry : allowed)
-        if (hosts::covers(entry, asked)) return {true, Rule::allowed_domain, entry};
+        if ((entry.below || entry.key == asked.key) && hosts::covers(entry, asked)) return {true, Rule::allowed_domain, entry};
     return {false, Rule::no_domain};
 }
 
@@ -1381,8 +1390,380 @@ inline Permission Boundary::permits_host(std::string_view host, std::uint16_t po
         for (const auto& entry : entries) list.push_back(hosts::split(entry));
         return list;
     };
-    const auto verdict = verdict::host(patterns(allowed_domains), patterns(denied_domains), {asked, false, port});
+    const auto verdict = verdict::host(patterns(allowed_domains), patterns(denied_domains), {asked, false, port, hosts::key_of(asked)});
     return {verdict.allowed, detail::in_words(verdict.rule, hosts::to_string(verdict.entry))};
+}
+
+}  // namespace bailey
+
+// ---- bailey/boundary/compare.hpp ----
+// Whether all that one boundary permits, another one permits: the same walk for two Boundaries and, at compile time, for policies as
+// they are spelled (policy/narrower.hpp).
+//
+// A grant that covers a path covers all beneath it, and so does a denial. So two boundaries need to be asked only about the paths that
+// they name: what one permits and the other does not begins at one of those. Hosts likewise.
+
+namespace bailey {
+
+namespace compare {
+
+using verdict::Rule;
+
+[[nodiscard]] constexpr bool same(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
+/// At compile time "/x", "~/x" and "./x" are three trees, and nobody knows where the root of one lies in another.
+[[nodiscard]] constexpr bool in_one_tree(std::string_view a, std::string_view b) { return a[0] == b[0] || a.size() + b.size() == 0; }
+
+/// `permits(rules, places, path)` is verdict::read or verdict::write; `grants` and `denials` call
+/// what they are given with every path where `narrow` begins to permit and where `wide` begins to deny.
+template <class Narrow, class Wide, class Places, class Permits, class Grants, class Denials, class Sink>
+constexpr void paths(const Narrow& narrow, const Wide& wide, const Places& places, Permits permits, const Grants& grants, const Denials& denials,
+                     WideningKind kind, Sink& sink) {
+    const auto ask = [&](std::string_view path) {
+        const auto here = permits(narrow, places, path);
+        if (!here.allowed) return;
+        if (const auto there = permits(wide, places, path); !there.allowed) sink.path(kind, path, there);
+    };
+    grants(ask);
+    denials([&](std::string_view denial) {
+        grants([&](std::string_view grant) {
+            if (verdict::within(denial, grant)) {
+                ask(denial);
+            } else if (verdict::within(grant, denial)) {
+                ask(grant);
+            } else if (!in_one_tree(grant, denial)) {
+                // One may lie in the other. Whoever denies it as well is safe.
+                const auto here = permits(narrow, places, denial);
+                const bool denied = here.rule == Rule::read_denial || here.rule == Rule::write_denial || here.rule == Rule::secret;
+                if (!denied) sink.path(kind, denial, permits(wide, places, denial));
+            }
+        });
+    });
+}
+
+/// `allowed` and `denied`: of both, as Patterns.
+template <class Patterns, class WidePatterns, class Sink>
+constexpr void domains(const Patterns& allowed, const Patterns& denied, const WidePatterns& wide_allowed, const WidePatterns& wide_denied, Sink& sink) {
+    const auto ask = [&](const hosts::Pattern& pattern) {
+        if (!verdict::host(allowed, denied, pattern).allowed) return;
+        if (const auto there = verdict::host(wide_allowed, wide_denied, pattern); !there.allowed) sink.host(pattern, there);
+    };
+    for (const hosts::Pattern& pattern : allowed) ask(pattern);
+    for (const hosts::Pattern& denial : wide_denied)
+        for (const hosts::Pattern& pattern : allowed)
+            if (denial.below || pattern.below || denial.key == pattern.key)
+                if (const auto both = hosts::overlap(pattern, denial); both.any) ask(both.common);
+}
+
+template <class Patterns>
+[[nodiscard]] constexpr bool reaches_any(const Patterns& allowed, const Patterns& denied) {
+    for (const hosts::Pattern& pattern : allowed)
+        if (verdict::host(allowed, denied, pattern).allowed) return true;
+    return false;
+}
+
+enum class Source { none, host, value };
+struct Variable {
+    Source source = Source::none;
+    std::string_view value{};
+};
+
+/// What a command finds in that variable: a value that was set wins over the host's.
+template <class Rules>
+[[nodiscard]] constexpr Variable variable(const Rules& rules, std::string_view name) {
+    for (const auto& entry : rules.env_runtime_values)
+        if (same(entry.first, name)) return {Source::value, entry.second};
+    for (const auto& entry : rules.env_values)
+        if (same(entry.first, name)) return {Source::value, entry.second};
+    for (const std::string_view passed : rules.env_passed)
+        if (same(passed, name)) return {Source::host};
+    for (const std::string_view passed : rules.env_credentials)
+        if (same(passed, name)) return {Source::host};
+    return {};
+}
+
+/// A variable is permitted where it has the same source and, if it was set, the same value: what another value does to programs,
+/// nobody can tell.
+template <class Narrow, class Wide, class Sink>
+constexpr void environment(const Narrow& narrow, const Wide& wide, Sink& sink) {
+    const auto ask = [&](std::string_view name) {
+        const auto here = variable(narrow, name), there = variable(wide, name);
+        if (here.source != there.source || !same(here.value, there.value)) sink.variable(name, here, there);
+    };
+    for (const auto& entry : narrow.env_runtime_values) ask(entry.first);
+    for (const auto& entry : narrow.env_values) ask(entry.first);
+    for (const std::string_view name : narrow.env_passed) ask(name);
+    for (const std::string_view name : narrow.env_credentials) ask(name);
+}
+
+template <class Sink>
+constexpr void limits(const ResourceLimits& narrow, const ResourceLimits& wide, Sink& sink) {
+    const auto ask = [&](std::string_view name, const std::optional<std::uint64_t>& here, const std::optional<std::uint64_t>& there) {
+        if (there && (!here || *here > *there)) sink.limit(name, here, *there);
+    };
+    ask("cpu_seconds", narrow.cpu_seconds, wide.cpu_seconds);
+    ask("memory_bytes", narrow.memory_bytes, wide.memory_bytes);
+    ask("processes", narrow.processes, wide.processes);
+    ask("file_size_bytes", narrow.file_size_bytes, wide.file_size_bytes);
+    ask("open_files", narrow.open_files, wide.open_files);
+}
+
+/// Sockets and local ports.
+template <class Narrow, class Wide, class Sink>
+constexpr void sockets(const Narrow& narrow, const Wide& wide, Sink& sink) {
+    if (narrow.all_unix_sockets && !wide.all_unix_sockets) sink.named(WideningKind::unix_socket, "every Unix socket", "no AllUnixSockets");
+    if (!wide.all_unix_sockets) {
+        for (const std::string_view path : narrow.unix_sockets)
+            if (verdict::detail::around(path, wide.unix_sockets).empty()) sink.named(WideningKind::unix_socket, path, "no allowed Unix socket");
+    }
+    if (narrow.local_binding && !wide.local_binding) sink.named(WideningKind::local_binding, "local ports", "no LocalBinding");
+}
+
+/// Where reads and writes begin: `each` is called with every path.
+template <class Rules, class Places, class Each>
+constexpr void each_write_grant(const Rules& rules, const Places& places, Each&& each) {
+    for (const std::string_view grant : rules.write_grants) each(grant);
+    if (rules.read_only) return;
+    each(rules.root);
+    if (!rules.private_tmp) each(places.tmp);
+}
+template <class Rules, class Places, class Each>
+constexpr void each_read_grant(const Rules& rules, const Places& places, Each&& each) {
+    for (const std::string_view grant : rules.write_grants) each(grant);
+    for (const std::string_view grant : rules.read_grants) each(grant);
+    each(rules.root);
+    if (!rules.private_tmp) each(places.tmp);
+    if (rules.all_reads) each(std::string_view{"/"});
+    for (const std::string_view system : places.system) each(system);
+}
+
+}  // namespace compare
+
+namespace detail {
+
+[[nodiscard]] inline std::vector<hosts::Pattern> patterns(const std::vector<std::string>& entries) {
+    std::vector<hosts::Pattern> list;
+    for (const auto& entry : entries) list.push_back(hosts::split(entry));
+    return list;
+}
+
+/// Puts widenings into words, each once, and none beneath one that says the same.
+class WideningList {
+public:
+    void path(WideningKind kind, std::string_view path, const verdict::Verdict& there) {
+        const auto rule = in_words(there.rule, there.subject);
+        for (const auto& known : list_)
+            if (known.kind == kind && known.rule == rule && verdict::within(path, known.subject)) return;
+        add(kind, path, rule, text::concat({kind == WideningKind::read ? "reads " : "writes ", path == "/" ? "everything" : paths::quoted(path)}));
+    }
+    void host(const hosts::Pattern& pattern, const verdict::HostVerdict& there) {
+        add(WideningKind::network, hosts::to_string(pattern), in_words(there.rule, hosts::to_string(there.entry)), "reaches " + hosts::to_string(pattern));
+    }
+    void variable(std::string_view name, const compare::Variable& here, const compare::Variable& there) {
+        using compare::Source;
+        add(WideningKind::environment, name,
+            there.source == Source::none   ? "the variable is not given"
+            : there.source == Source::host ? "the host's value"
+                                           : "another value",
+            text::concat({here.source == Source::host ? "sees the host's value of " : "sees a value set for ", name}));  // never the value
+    }
+    void limit(std::string_view name, const std::optional<std::uint64_t>& here, std::uint64_t there) {
+        add(WideningKind::limit, name, text::concat({"a limit of ", there}),
+            here ? text::concat({"has ", name, " limited to ", *here}) : text::concat({"has no limit of ", name}));
+    }
+    void named(WideningKind kind, std::string_view subject, std::string_view rule) { add(kind, subject, rule, text::concat({"uses ", subject})); }
+
+    void add(WideningKind kind, std::string_view subject, std::string_view rule, std::string_view what) {
+        for (const auto& known : list_)
+            if (known.kind == kind && known.subject == subject) return;
+        list_.push_back({kind, std::string{subject}, std::string{rule}, text::concat({what, "; the other boundary: ", rule})});
+    }
+    [[nodiscard]] std::vector<Widening> take() { return std::move(list_); }
+
+private:
+    std::vector<Widening> list_;
+};
+
+}  // namespace detail
+
+/// All that `narrow` permits and `wide` does not; empty when `narrow` is narrower, or the same. Both resolved, on this machine.
+/// Values of variables are compared and never shown. Not compared: what is no permission, such as notes.
+[[nodiscard]] inline std::vector<Widening> widenings(const Boundary& narrow, const Boundary& wide) {
+    detail::WideningList found;
+    const Places places = places_here();
+    if (narrow.root != wide.root)
+        found.add(WideningKind::root, narrow.root, text::concat({"the root ", paths::quoted(wide.root)}), text::concat({"works in ", paths::quoted(narrow.root)}));
+
+    // Shorter paths first, so that what is said of a directory is not said again of all in it.
+    const auto each_of = [](std::vector<std::string_view> list) {
+        std::sort(list.begin(), list.end());
+        return [list](auto each) {
+            for (const auto path : list) each(path);
+        };
+    };
+    const auto grants = [&](auto each_grant) {
+        std::vector<std::string_view> list;
+        each_grant(narrow, places, [&](std::string_view path) { list.push_back(path); });
+        return each_of(std::move(list));
+    };
+    using Rules = Boundary;
+    const auto each_read = [](const Rules& rules, const Places& at, auto each) { compare::each_read_grant(rules, at, each); };
+    const auto each_write = [](const Rules& rules, const Places& at, auto each) { compare::each_write_grant(rules, at, each); };
+    const auto read = [](const Rules& rules, const Places& at, std::string_view path) { return verdict::read(rules, at, path); };
+    const auto write = [](const Rules& rules, const Places& at, std::string_view path) { return verdict::write(rules, at, path); };
+
+    std::vector<std::string_view> denials{wide.read_denials.begin(), wide.read_denials.end()};
+    if (wide.private_tmp) denials.push_back(places.tmp);
+    compare::paths(narrow, wide, places, read, grants(each_read), each_of(denials), WideningKind::read, found);
+    denials.insert(denials.end(), wide.write_denials.begin(), wide.write_denials.end());
+    compare::paths(narrow, wide, places, write, grants(each_write), each_of(denials), WideningKind::write, found);
+
+    const auto allowed = detail::patterns(narrow.allowed_domains), denied = detail::patterns(narrow.denied_domains);
+    compare::domains(allowed, denied, detail::patterns(wide.allowed_domains), detail::patterns(wide.denied_domains), found);
+    if (narrow.upstream_proxy != wide.upstream_proxy && compare::reaches_any(allowed, denied))
+        found.add(WideningKind::proxy, "upstream proxy", wide.upstream_proxy.empty() ? "a direct connection" : "an upstream proxy of its own",
+                  narrow.upstream_proxy.empty() ? "connects directly" : "connects through an upstream proxy");
+    compare::sockets(narrow, wide, found);
+    compare::environment(narrow, wide, found);
+    compare::limits(narrow.limits, wide.limits, found);
+    return found.take();
+}
+
+inline Comparison Boundary::narrower_than(const Boundary& other) const { return {widenings(*this, other)}; }
+
+}  // namespace bailey
+
+// ---- bailey/boundary/intersect.hpp ----
+// What two boundaries both permit.
+
+namespace bailey {
+
+namespace detail {
+
+inline void add(std::vector<std::string>& list, const std::vector<std::string>& more) { list.insert(list.end(), more.begin(), more.end()); }
+inline void tidy(std::vector<std::string>& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+/// Every path of one list that lies in the other: what both cover.
+[[nodiscard]] inline std::vector<std::string> common_paths(const std::vector<std::string_view>& a, const std::vector<std::string_view>& b) {
+    std::vector<std::string> common;
+    for (const auto one : a) {
+        for (const auto other : b) {
+            if (paths::is_within(one, other)) common.emplace_back(one);
+            if (paths::is_beneath(other, one)) common.emplace_back(other);
+        }
+    }
+    tidy(common);
+    return common;
+}
+
+[[nodiscard]] inline bool names(const std::vector<std::string>& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+inline void smaller(std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>& other) {
+    if (other && (!limit || *other < *limit)) limit = other;
+}
+
+}  // namespace detail
+
+/// The widest boundary that is narrower than both; they have one root. Two different upstream proxies leave no host, two different
+/// values of a variable leave it out.
+[[nodiscard]] inline Result<Boundary> intersect(const Boundary& a, const Boundary& b) {
+    if (a.root != b.root)
+        return Error{ErrorCode::policy, text::concat({"bailey: two boundaries with different roots have nothing in common; open both in one of ",
+                                                      paths::quoted(a.root), " and ", paths::quoted(b.root)})};
+    const Places places = places_here();
+    Boundary both;
+    both.root = a.root;
+
+    for (const auto* one : {&a, &b}) {
+        detail::add(both.read_denials, one->read_denials);
+        detail::add(both.write_denials, one->write_denials);
+        detail::add(both.denied_domains, one->denied_domains);
+        both.read_only |= one->read_only;
+        both.private_tmp |= one->private_tmp;
+    }
+    for (auto* list : {&both.read_denials, &both.write_denials, &both.denied_domains}) detail::tidy(*list);
+    both.all_reads = a.all_reads && b.all_reads;
+
+    // What is permitted without a grant needs none, and a grant inside a denial is void.
+    const auto grants = [&](auto each_grant, auto permits) {
+        std::vector<std::string_view> lists[2];
+        each_grant(a, places, [&](std::string_view path) { lists[0].push_back(path); });
+        each_grant(b, places, [&](std::string_view path) { lists[1].push_back(path); });
+        std::vector<std::string> kept;
+        for (auto& path : detail::common_paths(lists[0], lists[1])) {
+            const bool nested = std::any_of(kept.begin(), kept.end(), [&](const auto& wider) { return paths::is_within(path, wider); });
+            if (!nested && !permits(both, path).allowed && permits(a, path).allowed && permits(b, path).allowed) kept.push_back(std::move(path));
+        }
+        return kept;
+    };
+    both.write_grants = grants([](const auto& rules, const auto& at, auto each) { compare::each_write_grant(rules, at, each); },
+                               [&](const Boundary& rules, std::string_view path) { return verdict::write(rules, places, path); });
+    both.read_grants = grants([](const auto& rules, const auto& at, auto each) { compare::each_read_grant(rules, at, each); },
+                              [&](const Boundary& rules, std::string_view path) { return verdict::read(rules, places, path); });
+
+    const auto allowed_a = detail::patterns(a.allowed_domains), allowed_b = detail::patterns(b.allowed_domains);
+    const auto denied = detail::patterns(both.denied_domains);
+    const bool reach = compare::reaches_any(allowed_a, detail::patterns(a.denied_domains)) && compare::reaches_any(allowed_b, detail::patterns(b.denied_domains));
+    if (reach && a.upstream_proxy == b.upstream_proxy) {
+        both.upstream_proxy = a.upstream_proxy;
+        for (const auto& one : allowed_a)
+            for (const auto& other : allowed_b)
+                if (const auto common = hosts::overlap(one, other); common.any) both.allowed_domains.push_back(hosts::to_string(common.common));
+        detail::tidy(both.allowed_domains);
+    }
+
+    both.all_unix_sockets = a.all_unix_sockets && b.all_unix_sockets;
+    if (!both.all_unix_sockets) {
+        const auto sockets = [](const Boundary& rules) {
+            if (rules.all_unix_sockets) return std::vector<std::string_view>{"/"};
+            return std::vector<std::string_view>{rules.unix_sockets.begin(), rules.unix_sockets.end()};
+        };
+        both.unix_sockets = detail::common_paths(sockets(a), sockets(b));
+    }
+    both.local_binding = a.local_binding && b.local_binding;
+
+    using compare::Source;
+    const auto keep = [&](const std::string& name, auto&& kept) {
+        const auto here = compare::variable(a, name), there = compare::variable(b, name);
+        if (here.source == there.source && here.value == there.value) kept(here);
+    };
+    for (const auto* list : {&a.env_passed, &a.env_credentials}) {
+        for (const auto& name : *list) {
+            keep(name, [&](const compare::Variable& variable) {
+                if (variable.source != Source::host) return;
+                const bool credential = detail::names(b.env_credentials, name) || list == &a.env_credentials;
+                auto& target = credential ? both.env_credentials : both.env_passed;
+                if (!detail::names(target, name)) target.push_back(name);
+            });
+        }
+    }
+    for (const auto* list : {&a.env_values, &a.env_runtime_values}) {
+        for (const auto& entry : *list) {
+            keep(entry.first, [&](const compare::Variable& variable) {
+                // The one that a command sees; the other list may hold another for the same name.
+                if (variable.value != entry.second || compare::variable(both, entry.first).source == Source::value) return;
+                (list == &a.env_values ? both.env_values : both.env_runtime_values).push_back(entry);
+            });
+        }
+    }
+
+    both.limits = a.limits;
+    detail::smaller(both.limits.cpu_seconds, b.limits.cpu_seconds);
+    detail::smaller(both.limits.memory_bytes, b.limits.memory_bytes);
+    detail::smaller(both.limits.processes, b.limits.processes);
+    detail::smaller(both.limits.file_size_bytes, b.limits.file_size_bytes);
+    detail::smaller(both.limits.open_files, b.limits.open_files);
+    return both;
 }
 
 }  // namespace bailey
@@ -2728,6 +3109,446 @@ struct PolicySet {
     static_assert(grammar::all({policy::bundles<Policies>()...}));
     void apply(Boundary& boundary) const { (Policies{}.apply(boundary), ...); }
 };
+
+}  // namespace bailey
+
+// ---- bailey/policy/narrower.hpp ----
+// Proofs: static_assert(bailey::narrower_than<Reviewer, Developer>).
+
+namespace bailey {
+
+template <Policy... Ps>
+class Workspace;
+
+namespace proof {
+
+/// A list that can be a constant: std::vector cannot.
+template <class T>
+struct List {
+    const T* first = nullptr;
+    std::size_t size = 0;
+    [[nodiscard]] constexpr const T* begin() const { return first; }
+    [[nodiscard]] constexpr const T* end() const { return first + size; }
+};
+
+struct Variable {
+    std::string_view first, second;
+};
+
+/// What Boundary is at run time, with members of the same names.
+struct Rules {
+    static constexpr std::string_view root = ".";
+    List<std::string_view> read_grants{}, read_denials{}, write_grants{}, write_denials{};
+    bool read_only = false, private_tmp = false, all_reads = false;
+    List<hosts::Pattern> allowed_domains{}, denied_domains{};
+    std::string_view upstream_proxy{};
+    List<std::string_view> unix_sockets{};
+    bool all_unix_sockets = false, local_binding = false;
+    List<std::string_view> env_passed{}, env_credentials{};
+    List<Variable> env_values{}, env_runtime_values{};
+    ResourceLimits limits{};
+};
+
+/// The paths that every workspace has, as they are spelled: a link among them (/bin) does not change what is compared.
+struct Places {
+    std::string_view tmp = defaults::tmp;
+    List<std::string_view> system{defaults::system_paths.data(), defaults::system_paths.size()};
+};
+
+enum Matter : std::size_t { read_grant, read_denial, write_grant, write_denial, unix_socket, env_passed, env_credential, texts };
+
+// "./a//b/../c/" as "./a/c", "a" as "./a", "." as ".", "~/a/" as "~/a": one spelling for one path, so that text can be compared.
+template <std::size_t Size>
+struct Spelling {
+    char chars[Size + 2]{};
+    std::size_t size = 0;
+    [[nodiscard]] constexpr std::string_view view() const { return {chars, size}; }
+};
+template <fixed_string Path>
+[[nodiscard]] consteval auto spelling_of() {
+    constexpr std::string_view path = Path.view();
+    Spelling<path.size()> result;
+    const bool absolute = path[0] == '/', home = path[0] == '~';
+    if (!absolute) result.chars[result.size++] = home ? '~' : '.';
+    const std::size_t start = result.size;
+    for (std::size_t i = home ? 1 : 0; i < path.size();) {
+        std::size_t end = i;
+        while (end < path.size() && path[end] != '/') ++end;
+        const std::string_view name = path.substr(i, end - i);
+        if (grammar::same(name, "..")) {
+            while (result.size > start && result.chars[--result.size] != '/') {
+            }
+        } else if (!name.empty() && !grammar::same(name, ".")) {
+            result.chars[result.size++] = '/';
+            for (const char c : name) result.chars[result.size++] = c;
+        }
+        i = end + 1;
+    }
+    return result;
+}
+template <fixed_string Path>
+inline constexpr auto spelling = spelling_of<Path>();
+
+/// How many literals there are of each kind; the first of two passes over the policies.
+struct Counter {
+    std::size_t text[texts]{}, allowed = 0, denied = 0, values = 0;
+    constexpr void add(Matter matter, std::string_view) { ++text[matter]; }
+    constexpr void domain(bool allow, std::string_view) { ++(allow ? allowed : denied); }
+    constexpr void value(std::string_view, std::string_view) { ++values; }
+    constexpr void proxy(std::string_view) {}
+    template <class Set>
+    constexpr void plain_value(Set) {}
+};
+
+/// The second pass: the literals, each kind in one piece.
+template <std::size_t Texts, std::size_t Domains, std::size_t Values>
+struct Table {
+    std::string_view text[Texts + 1]{};
+    hosts::Pattern domains[Domains + 1]{};
+    Variable values[Values + 1]{};
+    Rules plain{};
+    std::size_t text_end[::bailey::proof::texts]{}, allowed_end = 0, denied_end = 0, values_end = 0;
+
+    constexpr void add(Matter matter, std::string_view value) { text[text_end[matter]++] = value; }
+    constexpr void domain(bool allow, std::string_view value) { domains[(allow ? allowed_end : denied_end)++] = hosts::split(value); }
+    constexpr void value(std::string_view name, std::string_view value) { values[values_end++] = {name, value}; }
+    constexpr void proxy(std::string_view url) { plain.upstream_proxy = url; }
+    template <class Set>
+    constexpr void plain_value(Set set) {
+        set(plain);
+    }
+};
+
+/// What a policy says, told to a Counter or a Table. A policy that is not among these is opaque.
+template <class P>
+struct Said {
+    static constexpr bool opaque = true;
+    template <class To>
+    static constexpr void tell(To&) {}
+};
+
+struct Clear {
+    static constexpr bool opaque = false;
+};
+
+template <fixed_string... Domains>
+struct Said<DomainAllowlist<Domains...>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        for (const std::string_view domain : std::initializer_list<std::string_view>{Domains.view()...}) to.domain(true, domain);
+    }
+};
+template <fixed_string... Domains>
+struct Said<DomainDenylist<Domains...>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        for (const std::string_view domain : std::initializer_list<std::string_view>{Domains.view()...}) to.domain(false, domain);
+    }
+};
+template <fixed_string Url>
+struct Said<UpstreamProxy<Url>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        to.proxy(Url.view());
+    }
+};
+
+// Allow and Deny, inside of ReadPolicy and WritePolicy.
+template <class AllowOrDeny>
+struct SaidPaths;
+template <fixed_string... Paths>
+struct SaidPaths<Allow<Paths...>> {
+    template <class To>
+    static constexpr void tell(To& to, Matter grant, Matter) {
+        for (const std::string_view path : std::initializer_list<std::string_view>{spelling<Paths>.view()...}) to.add(grant, path);
+    }
+};
+template <fixed_string... Paths>
+struct SaidPaths<Deny<Paths...>> {
+    template <class To>
+    static constexpr void tell(To& to, Matter, Matter denial) {
+        for (const std::string_view path : std::initializer_list<std::string_view>{spelling<Paths>.view()...}) to.add(denial, path);
+    }
+};
+template <class... AllowOrDeny>
+struct Said<ReadPolicy<AllowOrDeny...>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        (SaidPaths<AllowOrDeny>::tell(to, read_grant, read_denial), ...);
+    }
+};
+template <class... AllowOrDeny>
+struct Said<WritePolicy<AllowOrDeny...>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        (SaidPaths<AllowOrDeny>::tell(to, write_grant, write_denial), ...);
+    }
+};
+template <fixed_string... Paths>
+struct Said<UnixSocketAllowlist<Paths...>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        for (const std::string_view path : std::initializer_list<std::string_view>{spelling<Paths>.view()...}) to.add(unix_socket, path);
+    }
+};
+template <fixed_string... Names>
+struct Said<EnvAllowlist<Names...>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        for (const std::string_view name : std::initializer_list<std::string_view>{Names.view()...}) to.add(env_passed, name);
+    }
+};
+template <fixed_string... Names>
+struct Said<EnvCredential<Names...>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        for (const std::string_view name : std::initializer_list<std::string_view>{Names.view()...}) to.add(env_credential, name);
+    }
+};
+template <fixed_string Name, fixed_string Value>
+struct Said<EnvValue<Name, Value>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        to.value(Name.view(), Value.view());
+    }
+};
+
+// Everything that is one value of Rules.
+template <bool Rules::*Flag>
+struct SaidFlag : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        to.plain_value([](Rules& rules) { rules.*Flag = true; });
+    }
+};
+template <std::optional<std::uint64_t> ResourceLimits::*Limit, std::uint64_t Value>
+struct SaidLimit : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        to.plain_value([](Rules& rules) {
+            auto& limit = rules.limits.*Limit;
+            if (!limit || Value < *limit) limit = Value;
+        });
+    }
+};
+template <>
+struct Said<ReadOnly> : SaidFlag<&Rules::read_only> {};
+template <>
+struct Said<PrivateTmp> : SaidFlag<&Rules::private_tmp> {};
+template <>
+struct Said<AllReads> : SaidFlag<&Rules::all_reads> {};
+template <>
+struct Said<AllUnixSockets> : SaidFlag<&Rules::all_unix_sockets> {};
+template <>
+struct Said<LocalBinding> : SaidFlag<&Rules::local_binding> {};
+template <std::uint64_t Seconds>
+struct Said<CpuTimeLimit<Seconds>> : SaidLimit<&ResourceLimits::cpu_seconds, Seconds> {};
+template <std::uint64_t Bytes>
+struct Said<MemoryLimit<Bytes>> : SaidLimit<&ResourceLimits::memory_bytes, Bytes> {};
+template <std::uint64_t Count>
+struct Said<ProcessLimit<Count>> : SaidLimit<&ResourceLimits::processes, Count> {};
+template <std::uint64_t Bytes>
+struct Said<FileSizeLimit<Bytes>> : SaidLimit<&ResourceLimits::file_size_bytes, Bytes> {};
+template <std::uint64_t Count>
+struct Said<OpenFileLimit<Count>> : SaidLimit<&ResourceLimits::open_files, Count> {};
+
+template <class... Ps>
+struct Said<PolicySet<Ps...>> : Clear {
+    template <class To>
+    static constexpr void tell(To& to) {
+        (Said<Ps>::tell(to), ...);
+    }
+};
+
+template <class... Ps>
+struct Types {};
+
+template <class... Lists>
+struct Joined {
+    using type = Types<>;
+};
+template <class... Ps>
+struct Joined<Types<Ps...>> {
+    using type = Types<Ps...>;
+};
+template <class... As, class... Bs, class... Rest>
+struct Joined<Types<As...>, Types<Bs...>, Rest...> : Joined<Types<As..., Bs...>, Rest...> {};
+
+/// The policies that nobody can look into.
+template <class P>
+struct Opaque {
+    using type = std::conditional_t<Said<P>::opaque, Types<P>, Types<>>;
+};
+template <class... Ps>
+struct Opaque<PolicySet<Ps...>> : Joined<typename Opaque<Ps>::type...> {};
+template <Policy... Ps>
+struct Opaque<Workspace<Ps...>> : Joined<typename Opaque<Ps>::type...> {};
+
+template <class P>
+struct AsSet {
+    using type = P;
+};
+template <Policy... Ps>
+struct AsSet<Workspace<Ps...>> {
+    // Not PolicySet: its own sentence would come first when a policy has values.
+    struct type {
+        template <class To>
+        static constexpr void tell(To& to) {
+            (Said<Ps>::tell(to), ...);
+        }
+    };
+};
+template <class P>
+    requires requires { &P::template tell<Counter>; }
+struct Said<P> : P {};
+
+/// All that a Workspace, a PolicySet or a policy says, as constants.
+template <class P>
+struct Statement {
+    using Speaker = Said<typename AsSet<P>::type>;
+    static constexpr Counter count = [] {
+        Counter counter;
+        Speaker::tell(counter);
+        return counter;
+    }();
+    static constexpr std::size_t all_texts = [] {
+        std::size_t sum = 0;
+        for (const std::size_t size : count.text) sum += size;
+        return sum;
+    }();
+    static constexpr auto table = [] {
+        Table<all_texts, count.allowed + count.denied, count.values> table;
+        for (std::size_t matter = 1; matter < texts; ++matter) table.text_end[matter] = table.text_end[matter - 1] + count.text[matter - 1];
+        table.denied_end = count.allowed;
+        Speaker::tell(table);
+        return table;
+    }();
+    static constexpr Rules rules = [] {
+        Rules rules = table.plain;
+        const auto list = [](Matter matter) {
+            return List<std::string_view>{table.text + table.text_end[matter] - count.text[matter], count.text[matter]};
+        };
+        rules.read_grants = list(read_grant);
+        rules.read_denials = list(read_denial);
+        rules.write_grants = list(write_grant);
+        rules.write_denials = list(write_denial);
+        rules.unix_sockets = list(unix_socket);
+        rules.env_passed = list(env_passed);
+        rules.env_credentials = list(env_credential);
+        rules.allowed_domains = {table.domains, count.allowed};
+        rules.denied_domains = {table.domains + count.allowed, count.denied};
+        rules.env_values = {table.values, count.values};
+        return rules;
+    }();
+};
+
+struct Found {
+    bool any = false;
+    template <class... Details>
+    constexpr void path(const Details&...) { any = true; }
+    template <class... Details>
+    constexpr void host(const Details&...) { any = true; }
+    template <class... Details>
+    constexpr void variable(const Details&...) { any = true; }
+    template <class... Details>
+    constexpr void limit(const Details&...) { any = true; }
+    template <class... Details>
+    constexpr void named(const Details&...) { any = true; }
+};
+
+// One constant for each matter: clang counts the steps of each.
+enum class About { reads, writes, network, rest };
+
+/// `opaque`: both have the same policies that nobody can look into, which may grant anything, and to both the same.
+template <About Which>
+[[nodiscard]] consteval bool holds(const Rules& narrow, const Rules& wide, bool opaque) {
+    Found found;
+    const Places places;
+    if (Which == About::reads || Which == About::writes) {
+        const auto grants = [&](auto each) {
+            Which == About::reads ? compare::each_read_grant(narrow, places, each) : compare::each_write_grant(narrow, places, each);
+            if (opaque) each(std::string_view{"?"});  // lies in no tree that is known
+        };
+        const auto denials = [&](auto each) {
+            for (const std::string_view denial : wide.read_denials) each(denial);
+            if (Which == About::writes)
+                for (const std::string_view denial : wide.write_denials) each(denial);
+        };
+        const auto permits = [](const Rules& rules, const Places& at, std::string_view path) {
+            return Which == About::reads ? verdict::read(rules, at, path) : verdict::write(rules, at, path);
+        };
+        compare::paths(narrow, wide, places, permits, grants, denials, WideningKind::read, found);
+    } else if (Which == About::network) {
+        compare::domains(narrow.allowed_domains, narrow.denied_domains, wide.allowed_domains, wide.denied_domains, found);
+        if (opaque) {
+            for (const hosts::Pattern& denial : wide.denied_domains)
+                if (verdict::host(narrow.allowed_domains, narrow.denied_domains, denial).rule != verdict::Rule::denied_domain) found.any = true;
+        }
+        if ((opaque || compare::reaches_any(narrow.allowed_domains, narrow.denied_domains)) &&
+            !compare::same(narrow.upstream_proxy, wide.upstream_proxy))
+            found.any = true;
+    } else {
+        compare::sockets(narrow, wide, found);
+        compare::environment(narrow, wide, found);
+        if (opaque) compare::environment(wide, narrow, found);
+        compare::limits(narrow.limits, wide.limits, found);
+    }
+    return !found.any;
+}
+
+template <class P, class... Ps>
+[[nodiscard]] consteval bool one_of() {
+    return (std::is_same_v<P, Ps> || ...);
+}
+template <class... As, class... Bs>
+[[nodiscard]] consteval bool same_types(Types<As...>, Types<Bs...>) {
+    return (one_of<As, Bs...>() && ...) && (one_of<Bs, As...>() && ...);
+}
+template <class... Ps>
+[[nodiscard]] consteval bool without_values(Types<Ps...>) {
+    return (std::is_empty_v<Ps> && ...);
+}
+
+template <class A, class B>
+[[nodiscard]] consteval bool narrower() {
+    using OpaqueA = typename Opaque<A>::type;
+    using OpaqueB = typename Opaque<B>::type;
+    constexpr bool literal = without_values(OpaqueA{}) && without_values(OpaqueB{});
+    constexpr bool comparable = literal && same_types(OpaqueA{}, OpaqueB{});
+    static_assert(literal,
+                  "bailey: narrower_than compares policies without values of their own; compare what runtime:: policies add up to when "
+                  "the program runs: a.boundary().narrower_than(b.boundary())");
+    static_assert(!literal || comparable,
+                  "bailey: narrower_than cannot look into a policy of your own that only one side has; give it to both, or compare when "
+                  "the program runs: a.boundary().narrower_than(b.boundary())");
+    if constexpr (!comparable) {
+        return false;
+    } else {
+        constexpr bool opaque = !std::is_same_v<OpaqueA, Types<>>;
+        using N = Statement<A>;
+        using W = Statement<B>;
+        constexpr bool reads = holds<About::reads>(N::rules, W::rules, opaque);
+        constexpr bool writes = holds<About::writes>(N::rules, W::rules, opaque);
+        constexpr bool network = holds<About::network>(N::rules, W::rules, opaque);
+        constexpr bool rest = holds<About::rest>(N::rules, W::rules, opaque);
+        return reads && writes && network && rest;
+    }
+}
+
+}  // namespace proof
+
+/// For one root, all that A permits, B permits: `static_assert(narrower_than<Reviewer, Developer>)`. A and B are Workspace types,
+/// PolicySets, or single policies, with literal policies.
+///
+/// Lexical: paths are compared as they are spelled, in three trees ("/x", "~/x" and relative ones). Where one of them lies in
+/// another nobody knows while compiling, so a denial of B must be denied by A too unless A grants nothing that could be around it:
+/// what is proved holds for every root that does not lie in a denied directory, on every machine, but for links. What a link
+/// leads to is seen at run time: `a.boundary().narrower_than(b.boundary())` is the authority, and gives the reasons.
+///
+/// A variable must have the same source and, when it is set, the same value. A policy of your own can be compared only where both
+/// have it; else, as with values known only at run time, this does not compile.
+template <class A, class B>
+inline constexpr bool narrower_than = proof::narrower<A, B>();
 
 }  // namespace bailey
 

@@ -9,32 +9,6 @@
 
 namespace bailey::hosts {
 
-/// "*.example.com:443" taken apart. Port 0: any; asked for as a destination it means "a port that no entry names".
-struct Pattern {
-    std::string_view host{};  ///< without "*." and port; an IPv6 address keeps its brackets; empty with `below`: every host
-    bool below = false;       ///< not the host but every host below it
-    unsigned port = 0;
-};
-
-[[nodiscard]] constexpr Pattern split(std::string_view entry) {
-    Pattern pattern{entry};
-    std::size_t colon = entry.size();
-    for (std::size_t i = entry.size(); i > 0 && entry[i - 1] != ']'; --i)
-        if (entry[i - 1] == ':') colon = i - 1;
-    for (std::size_t i = colon + 1; i < entry.size(); ++i) pattern.port = pattern.port * 10 + static_cast<unsigned>(entry[i] - '0');
-    pattern.host = entry.substr(0, colon);
-    if (pattern.host.empty() || pattern.host[0] != '*') return pattern;
-    pattern.below = true;
-    pattern.host = pattern.host.substr(pattern.host.size() > 1 ? 2 : 1);
-    return pattern;
-}
-
-[[nodiscard]] inline std::string to_string(const Pattern& pattern) {
-    std::string text{pattern.host};
-    if (pattern.below) text.insert(0, text.empty() ? "*" : "*.");
-    return pattern.port == 0 ? text : text.append(":").append(std::to_string(pattern.port));
-}
-
 /// An IP address as one number of 128 bits; IPv4 stands at the end, as in ::ffff:1.2.3.4, to which srt takes it for equal.
 struct Address {
     std::uint64_t high = 0, low = 0;
@@ -128,6 +102,41 @@ namespace detail {
     return address;
 }
 
+/// "*.example.com:443" taken apart. Port 0: any; asked for as a destination it means "a port that no entry names".
+struct Pattern {
+    std::string_view host{};  ///< without "*." and port; an IPv6 address keeps its brackets; empty with `below`: every host
+    bool below = false;       ///< not the host but every host below it
+    unsigned port = 0;
+    std::uint64_t key = 0;  ///< equal for equal hosts, so that most pairs are told apart at once (clang counts a constant's steps)
+};
+
+[[nodiscard]] constexpr std::uint64_t key_of(std::string_view host) {
+    const Address address = address_of(host);
+    std::uint64_t key = 14695981039346656037U;
+    if (address.valid) return key ^ address.high ^ (address.low << 1 | 1U);
+    for (const char c : host) key = (key ^ static_cast<unsigned char>(detail::lower(c))) * 1099511628211U;
+    return key;
+}
+
+[[nodiscard]] constexpr Pattern split(std::string_view entry) {
+    Pattern pattern{entry};
+    std::size_t colon = entry.size();
+    for (std::size_t i = entry.size(); i > 0 && entry[i - 1] != ']'; --i)
+        if (entry[i - 1] == ':') colon = i - 1;
+    for (std::size_t i = colon + 1; i < entry.size(); ++i) pattern.port = pattern.port * 10 + static_cast<unsigned>(entry[i] - '0');
+    pattern.host = entry.substr(0, colon);
+    pattern.below = !pattern.host.empty() && pattern.host[0] == '*';
+    if (pattern.below) pattern.host = pattern.host.substr(pattern.host.size() > 1 ? 2 : 1);
+    pattern.key = key_of(pattern.host);
+    return pattern;
+}
+
+[[nodiscard]] inline std::string to_string(const Pattern& pattern) {
+    std::string text{pattern.host};
+    if (pattern.below) text.insert(0, text.empty() ? "*" : "*.");
+    return pattern.port == 0 ? text : text.append(":").append(std::to_string(pattern.port));
+}
+
 [[nodiscard]] constexpr bool same_host(std::string_view a, std::string_view b) {
     if (detail::same_from(a, 0, b)) return true;
     if ((a.empty() || a[0] != '[') && (b.empty() || b[0] != '[')) return false;
@@ -136,7 +145,7 @@ namespace detail {
 }
 
 [[nodiscard]] constexpr bool covers_host(const Pattern& wide, const Pattern& narrow) {
-    if (!wide.below) return !narrow.below && same_host(wide.host, narrow.host);
+    if (!wide.below) return wide.key == narrow.key && !narrow.below && same_host(wide.host, narrow.host);
     if (wide.host.empty()) return true;
     const std::string_view name = narrow.host;
     if (name.size() <= wide.host.size()) return narrow.below && detail::same_from(name, 0, wide.host);

@@ -116,7 +116,7 @@ inline Permission Boundary::permits_host(std::string_view host, std::uint16_t po
         for (const auto& entry : entries) list.push_back(hosts::split(entry));
         return list;
     };
-    const auto verdict = verdict::host(patterns(allowed_domains), patterns(denied_domains), {asked, false, port});
+    const auto verdict = verdict::host(patterns(allowed_domains), patterns(denied_domains), {asked, false, port, hosts::key_of(asked)});
     return {verdict.allowed, detail::in_words(verdict.rule, hosts::to_string(verdict.entry))};
 }
 

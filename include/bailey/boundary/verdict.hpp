@@ -116,9 +116,9 @@ struct HostVerdict {
 template <class Allowed, class Denied>
 [[nodiscard]] constexpr HostVerdict host(const Allowed& allowed, const Denied& denied, const hosts::Pattern& asked) {
     for (const hosts::Pattern& entry : denied)
-        if (hosts::covers(entry, asked)) return {false, Rule::denied_domain, entry};
+        if ((entry.below || entry.key == asked.key) && hosts::covers(entry, asked)) return {false, Rule::denied_domain, entry};
     for (const hosts::Pattern& entry : allowed)
-        if (hosts::covers(entry, asked)) return {true, Rule::allowed_domain, entry};
+        if ((entry.below || entry.key == asked.key) && hosts::covers(entry, asked)) return {true, Rule::allowed_domain, entry};
     return {false, Rule::no_domain};
 }
 
