@@ -2,7 +2,7 @@
 """What including bailey costs a compiler: user time against a file that includes only fmt, <string>, <vector> and <chrono>."""
 import os, pathlib, resource, statistics, subprocess, sys, tempfile
 
-ROUNDS = 21
+ROUNDS = int(os.environ.get("ROUNDS", 21))
 include = pathlib.Path(__file__).resolve().parent.parent / "include"
 BASE = "#include <fmt/format.h>\n#include <string>\n#include <vector>\n#include <chrono>\nint main() {}\n"
 BAILEY = "#include <bailey/bailey.hpp>\nint main() {}\n"

@@ -96,7 +96,7 @@ namespace detail {
     if (!file || ::fstat(file.get(), &status) != 0) return detail::cannot("read", path);
     if (!S_ISREG(status.st_mode)) return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it is not a regular file"})};
     if (static_cast<std::uint64_t>(status.st_size) > largest_read)
-        return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it has ", static_cast<std::uint64_t>(status.st_size), " bytes, more than the ", largest_read, " that read_text returns"})};
+        return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it has ", std::to_string(status.st_size), " bytes, more than the ", std::to_string(largest_read), " that read_text returns"})};
     auto content = srt::read_file_at(directory.get(), names->back(), largest_read);
     if (!content) return detail::cannot("read", path);
     return std::move(*content);

@@ -244,7 +244,7 @@ private:
             while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
             if (words.empty()) words = "it said nothing";
             if (const auto remedy = srt::start_remedy(words); !remedy.empty()) words += text::concat({"\n", remedy});
-            return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", child->ending().exit_code, "): ", words})};
+            return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", std::to_string(child->ending().exit_code), "): ", words})};
         }
 
         std::shared_ptr<const srt::Sandbox> sandbox;

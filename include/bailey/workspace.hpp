@@ -133,10 +133,10 @@ private:
     [[nodiscard]] static Result<void> check(const srt::Request& request) {
         const auto nul = [](std::string_view text) { return text.find('\0'); };
         if (const auto at = nul(request.command); at != std::string::npos)
-            return Error{ErrorCode::policy, text::concat({"bailey: the command contains a NUL byte at ", at, "; a shell cannot be given one"})};
+            return Error{ErrorCode::policy, text::concat({"bailey: the command contains a NUL byte at ", std::to_string(at), "; a shell cannot be given one"})};
         for (std::size_t i = 0; i < request.argv.size(); ++i) {
             if (const auto at = nul(request.argv[i]); at != std::string::npos)
-                return Error{ErrorCode::policy, text::concat({"bailey: argument ", i, " contains a NUL byte at ", at, "; a program cannot be given one"})};
+                return Error{ErrorCode::policy, text::concat({"bailey: argument ", std::to_string(i), " contains a NUL byte at ", std::to_string(at), "; a program cannot be given one"})};
         }
         for (const auto& [name, value] : request.environment) {
             if (const auto fault = grammar::env_name_fault(name, grammar::EnvUse::value))

@@ -42,8 +42,8 @@ namespace bailey {
     } else {
         std::vector<std::string> readable{boundary.root};
         if (shares_tmp(boundary)) readable.emplace_back(defaults::tmp);
-        readable.insert(readable.end(), boundary.read_grants.begin(), boundary.read_grants.end());
-        readable.insert(readable.end(), boundary.write_grants.begin(), boundary.write_grants.end());
+        paths::append(readable, boundary.read_grants);
+        paths::append(readable, boundary.write_grants);
         line("reads", list(readable) + ", and the system (programs, libraries, /etc without its secrets)");
         line("", "what is hidden looks empty; a hidden directory accepts writes that vanish when the command ends");
     }
@@ -65,7 +65,7 @@ namespace bailey {
 
     std::string limits;
     const auto limit = [&](std::string_view name, const std::optional<std::uint64_t>& value, std::string_view unit) {
-        if (value) limits += text::concat({limits.empty() ? "" : ", ", name, " ", *value, unit});
+        if (value) limits += text::concat({limits.empty() ? "" : ", ", name, " ", std::to_string(*value), unit});
     };
     limit("cpu", boundary.limits.cpu_seconds, " s a process");
     limit("memory", boundary.limits.memory_bytes, " bytes a process");

@@ -41,6 +41,16 @@ template <class Directories>
     return path;
 }
 
+inline void append(std::vector<std::string>& list, const std::vector<std::string>& more) {
+    for (const auto& path : more) list.push_back(path);
+}
+
+/// A directory before what is beneath it, and nothing twice.
+inline void sort_once(std::vector<std::string>& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
 /// Something is there, a dangling symlink included.
 [[nodiscard]] inline bool exists(const std::string& path) {
     struct stat status {};
@@ -60,7 +70,7 @@ template <class Directories>
     std::vector<std::string> missing;
     for (;;) {
         if (auto found = real(path)) {
-            for (auto name = missing.rbegin(); name != missing.rend(); ++name) *found = join(*found, *name);
+            for (auto left = missing.size(); left > 0; --left) *found = join(*found, missing[left - 1]);
             return found;
         }
         if (errno != ENOENT && errno != ENOTDIR) return std::nullopt;

@@ -49,7 +49,7 @@ namespace bailey {
         writable.push_back(boundary.root);
         if (shares_tmp(boundary)) writable.push_back(real_tmp());
     }
-    std::sort(writable.begin(), writable.end());  // a directory sorts before what is beneath it
+    paths::sort_once(writable);
     return writable;
 }
 
@@ -134,7 +134,7 @@ private:
             if (is_link)
                 note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
             if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
-                note(text::concat({what, " ", paths::quoted(spelled), " has ", static_cast<unsigned long>(status.st_nlink), " names (hard links); only this one is denied"}));
+                note(text::concat({what, " ", paths::quoted(spelled), " has ", std::to_string(status.st_nlink), " names (hard links); only this one is denied"}));
             add_once(resolved, *denial, text::concat({what, " ", paths::quoted(spelled)}));
         }
         denials = std::move(resolved);
@@ -311,7 +311,7 @@ private:
                 note(text::concat({what, " ", paths::quoted(path), " is dropped: it lies inside ", paths::quoted(*wider)}));
             }
         }
-        std::sort(kept.begin(), kept.end());
+        paths::sort_once(kept);
         return kept;
     }
 

@@ -179,7 +179,6 @@ private:
         }
 
         std::vector<int> fds{input.read.get(), out->write.get(), plan.merge ? out->write.get() : err.write.get()};
-        fds.insert(fds.end(), plan.spawn.fds.begin(), plan.spawn.fds.end());
         Fd lifeline_child;
         if (plan.lifeline != 0) {
             int ends[2];
@@ -196,8 +195,12 @@ private:
             ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 #endif
             set_nonblocking(lifeline_);
-            fds.insert(fds.begin() + plan.lifeline, lifeline_child.get());
         }
+        for (const int fd : plan.spawn.fds) {
+            if (lifeline_child && static_cast<int>(fds.size()) == plan.lifeline) fds.push_back(lifeline_child.get());
+            fds.push_back(fd);
+        }
+        if (lifeline_child && static_cast<int>(fds.size()) <= plan.lifeline) fds.push_back(lifeline_child.get());
         plan.spawn.fds = std::move(fds);
 
         auto spawned = spawn(plan.spawn);

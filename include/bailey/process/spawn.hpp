@@ -140,6 +140,9 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr, 0, 0, 0) < 0 && errno != ENOSYS && errno != EPERM)
         return child_failed(setup, "keyctl(KEYCTL_JOIN_SESSION_KEYRING)");
 
+    // System V memory and queues of the host; srt leaves that namespace alone. Only root may, others are held by the files' owners.
+    ::syscall(SYS_unshare, CLONE_NEWIPC);
+
     if (::syscall(SYS_fchdir, setup.directory) < 0) return child_failed(setup, "fchdir");
 
     int parked[first_free_fd];

@@ -49,7 +49,7 @@ struct FilesystemRules {
         }
         rules.allow_read.push_back(boundary.root);
         if (shares_tmp(boundary)) rules.allow_read.push_back(tmp);
-        rules.allow_read.insert(rules.allow_read.end(), boundary.read_grants.begin(), boundary.read_grants.end());
+        paths::append(rules.allow_read, boundary.read_grants);
         // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
         for (const auto& path : rules.allow_write) {
             if (paths::is_beneath(path, boundary.root) ||
@@ -59,19 +59,18 @@ struct FilesystemRules {
     }
     if (boundary.private_tmp) rules.deny_read.push_back(tmp);
     for (auto& secret : existing_system_secrets()) rules.deny_read.push_back(std::move(secret));
-    rules.deny_read.insert(rules.deny_read.end(), boundary.read_denials.begin(), boundary.read_denials.end());
+    paths::append(rules.deny_read, boundary.read_denials);
     rules.deny_read.push_back(context.private_base);
-    rules.allow_read.insert(rules.allow_read.end(), context.private_readable.begin(), context.private_readable.end());
+    paths::append(rules.allow_read, context.private_readable);
     rules.allow_read.push_back(context.srt_vendor);
 
     rules.deny_write = boundary.write_denials;
-    rules.deny_write.insert(rules.deny_write.end(), context.protected_paths.begin(), context.protected_paths.end());
+    paths::append(rules.deny_write, context.protected_paths);
     const std::string srt_tmp{defaults::srt_tmp};
     if (paths::exists(srt_tmp) && !paths::is_within_any(srt_tmp, writable)) rules.deny_write.push_back(srt_tmp);
 
     for (auto* list : {&rules.deny_read, &rules.allow_read, &rules.allow_write, &rules.deny_write}) {
-        std::sort(list->begin(), list->end());  // srt mounts in this order: a directory before what is beneath it
-        list->erase(std::unique(list->begin(), list->end()), list->end());
+        paths::sort_once(*list);  // srt mounts in this order
     }
     return rules;
 }

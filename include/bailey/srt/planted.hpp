@@ -197,14 +197,14 @@ private:
     }
     static void change_mode(int directory, mode_t mode) {
         if constexpr (on_linux) {
-            static_cast<void>(::chmod(text::concat({"/proc/self/fd/", directory}).c_str(), mode));  // the descriptor is O_PATH
+            static_cast<void>(::chmod(text::concat({"/proc/self/fd/", std::to_string(directory)}).c_str(), mode));  // the descriptor is O_PATH
         } else {
             static_cast<void>(::fchmod(directory, mode));
         }
     }
 
     std::string base_, root_, here_;
-    std::string id_ = text::concat({static_cast<long>(::getpid())});
+    std::string id_ = std::to_string(::getpid());
     bool made_ = false;
 };
 

@@ -55,13 +55,13 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     script += text::concat({"{ ! : > ", shell_quoted(plan.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
     script += "[ ! -w /proc/sys/kernel/panic ] || bailey_refuse 'this is no sandbox: the kernel can be reconfigured (see guard.hpp)'\n";
     for (const auto& pinned : plan.pinned) {
-        script += text::concat({"[ \"$(stat ", on_linux ? "-c %d:%i" : "-f %d:%i", " -- ", shell_quoted(pinned.path), ")\" = ", pinned.device, ":", pinned.inode, " ] || bailey_refuse ", shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"), "\n"});
+        script += text::concat({"[ \"$(stat ", on_linux ? "-c %d:%i" : "-f %d:%i", " -- ", shell_quoted(pinned.path), ")\" = ", std::to_string(pinned.device), ":", std::to_string(pinned.inode), " ] || bailey_refuse ", shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"), "\n"});
     }
     script += text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
 
     const auto limit = [&](char option, const std::optional<std::uint64_t>& value, std::uint64_t unit) {
         if (!value) return;
-        const auto number = *value / unit + (*value % unit != 0 ? 1 : 0);
+        const auto number = std::to_string(*value / unit + (*value % unit != 0 ? 1 : 0));
         // Where the host's own hard limit is lower already, it stays.
         const std::string set{option};
         script += text::concat({"ulimit -SH", set, " ", number, " 2>/dev/null || [ \"$(ulimit -H", set, ")\" -le ", number,

@@ -41,7 +41,7 @@ namespace detail {
 inline void open_up(int parent, const char* name) {
 #if defined(__linux__)
     const process::Fd directory{::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-    if (directory) ::chmod(text::concat({"/proc/self/fd/", directory.get()}).c_str(), 0700);
+    if (directory) ::chmod(text::concat({"/proc/self/fd/", std::to_string(directory.get())}).c_str(), 0700);
 #else
     ::fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW);
 #endif
@@ -91,7 +91,7 @@ inline void remove_tree(const std::string& path) {
 [[nodiscard]] inline Result<std::string> private_base() {
     const auto var_tmp = paths::real("/var/tmp");
     if (!var_tmp) return Error{ErrorCode::process, "bailey: /var/tmp does not exist; bailey keeps its private directories there", errno};
-    auto base = text::concat({*var_tmp, "/bailey-", ::geteuid()});
+    auto base = text::concat({*var_tmp, "/bailey-", std::to_string(::geteuid())});
     if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST) return process::system_error(text::concat({"mkdir ", base}));
     struct stat status {};
     if (::lstat(base.c_str(), &status) != 0) return process::system_error(text::concat({"lstat ", base}));
@@ -150,7 +150,7 @@ private:
 
     [[nodiscard]] RunDirectories directories_of(unsigned run) const {
         // Short, because srt binds sockets beneath it and a socket's path holds 108 bytes.
-        const auto top = text::concat({path_, "/r", run});
+        const auto top = text::concat({path_, "/r", std::to_string(run)});
         return {top, top + "/cwd", top + "/s", top + "/run"};
     }
 

@@ -26,10 +26,19 @@ public:
 
     /// How it was, or null when there was none.
     [[nodiscard]] const ProtectedEntry* find(std::string_view path, ProtectedKind kind) const {
-        const auto at = std::lower_bound(entries_.begin(), entries_.end(), std::pair{path, kind}, [](const auto& entry, const auto& key) {
-            return std::pair{std::string_view{entry.path}, entry.kind} < key;
-        });
-        return at != entries_.end() && at->path == path && at->kind == kind ? &*at : nullptr;
+        std::size_t first = 0;
+        for (std::size_t count = entries_.size(); count > 0;) {
+            const std::size_t half = count / 2;
+            const int order = entries_[first + half].order(path, kind);
+            if (order == 0) return &entries_[first + half];
+            if (order < 0) {
+                first += half + 1;
+                count -= half + 1;
+            } else {
+                count = half;
+            }
+        }
+        return nullptr;
     }
     /// It is the same file with the same content, and leads to the same place if it leads anywhere.
     [[nodiscard]] bool has_unchanged(const ProtectedEntry& entry) const {
@@ -78,7 +87,7 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
     }
     if (scan.incomplete()) {
         return Error{ErrorCode::policy,
-                     text::concat({"bailey: the workspace \"", root, "\" has too many files to find all that must be protected in it (", limits.directories, " directories, ", limits.names, " names are looked at); open a smaller directory as the workspace"})};
+                     text::concat({"bailey: the workspace \"", root, "\" has too many files to find all that must be protected in it (", std::to_string(limits.directories), " directories, ", std::to_string(limits.names), " names are looked at); open a smaller directory as the workspace"})};
     }
     ProtectedSnapshot snapshot;
     snapshot.root_ = root;
@@ -86,7 +95,7 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
     snapshot.limits_ = limits;
     snapshot.entries_ = std::move(scan.entries());
     std::sort(snapshot.entries_.begin(), snapshot.entries_.end(), [](const auto& a, const auto& b) {
-        return std::pair{std::string_view{a.path}, a.kind} < std::pair{std::string_view{b.path}, b.kind};
+        return a.order(b.path, b.kind) < 0;
     });
 
     auto& paths = snapshot.paths_;
@@ -98,13 +107,13 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
     }
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
 
-    std::set<std::string_view> above;
+    std::set<std::string> above;
     for (const std::string& path : paths) {
-        for (std::string_view parent = parent_of(path); parent != "/" && above.insert(parent).second;) parent = parent_of(parent);
+        for (std::string parent{parent_of(path)}; parent != "/" && above.insert(parent).second;) parent = std::string{parent_of(parent)};
     }
     if (paths.size() + above.size() > detail::most_protected_mounts) {
         return Error{ErrorCode::policy,
-                     text::concat({"bailey: the workspace \"", root, "\" holds ", paths.size(), " files and directories that must be protected (settings of shells and editors, hooks and configuration of git repositories), more than srt can take; open a smaller directory as the workspace, or move repositories out of it"})};
+                     text::concat({"bailey: the workspace \"", root, "\" holds ", std::to_string(paths.size()), " files and directories that must be protected (settings of shells and editors, hooks and configuration of git repositories), more than srt can take; open a smaller directory as the workspace, or move repositories out of it"})};
     }
     if (oldest != nullptr) snapshot.entries_ = oldest->entries_;
     return snapshot;

@@ -40,6 +40,12 @@ struct ProtectedEntry {
     FileIdentity target{};            ///< of what a link, a .git file or a commondir leads to
     std::string leads_to{};           ///< the git directory that a .git file or a commondir names and that was looked into
     std::optional<std::string> text{};  ///< what a configuration, a .git file or a commondir says
+
+    /// Below, equal or above zero, as this one comes before, is or comes after the other.
+    [[nodiscard]] int order(std::string_view other_path, ProtectedKind other_kind) const {
+        const int by_path = path.compare(other_path);
+        return by_path != 0 ? by_path : static_cast<int>(kind) - static_cast<int>(other_kind);
+    }
 };
 
 /// So that no tree, however made, keeps the host busy for long. What lies beyond a bound makes the scan incomplete, never silent.
@@ -455,11 +461,11 @@ private:
 
     // `git status` goes on in every directory that the index calls a submodule and that has a .git, at any depth.
     void visit_work_trees() {
-        std::set<std::pair<std::string, std::string>> done;
+        std::set<std::string> done;
         while (!work_trees_.empty()) {
             const auto next = std::move(work_trees_.back());
             work_trees_.pop_back();
-            if ((!in_root(next.second) && !is_within(root_, next.second)) || !done.insert(next).second) continue;
+            if ((!in_root(next.second) && !is_within(root_, next.second)) || !done.insert(next.first + '\0' + next.second).second) continue;
             const process::Fd tree = reopen(next.second);
             if (!tree) continue;
             const GitLinks& links = git_directories_[next.first].links;

@@ -173,6 +173,8 @@ public:
         if (!snapshot) return snapshot.error();
 
         Launch launch{shared_from_this(), std::move(*snapshot)};
+        const auto variables = environment(request.environment);
+        if (auto fits = check_size(variables, request); !fits) return fits.error();
         auto directories = private_->make_run();
         if (!directories) return directories.error();
         launch.directories_ = std::move(*directories);
@@ -184,7 +186,7 @@ public:
         prelude_plan.readonly_path = run.script + "/probe";
         for (const auto& pin : pins_) prelude_plan.pinned.push_back(pin.identity);
         prelude_plan.cwd = *cwd;
-        prelude_plan.environment = environment(request.environment);
+        prelude_plan.environment = variables;
         prelude_plan.limits = boundary_.limits;
         prelude_plan.argv = request.argv;
         prelude_plan.command = request.command;
@@ -232,7 +234,7 @@ private:
     explicit Sandbox(Boundary boundary) : boundary_{std::move(boundary)} {}
 
     [[nodiscard]] static std::string settings_path() {
-        return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", settings_fd});
+        return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", std::to_string(settings_fd)});
     }
 
     [[nodiscard]] static std::string milliseconds_left(std::optional<process::Clock::time_point> deadline) {
@@ -250,8 +252,8 @@ private:
 
     Result<void> pin() {
         std::vector<std::string> granted{boundary_.root};
-        granted.insert(granted.end(), boundary_.read_grants.begin(), boundary_.read_grants.end());
-        granted.insert(granted.end(), boundary_.write_grants.begin(), boundary_.write_grants.end());
+        paths::append(granted, boundary_.read_grants);
+        paths::append(granted, boundary_.write_grants);
         for (auto& path : granted) {
             process::Fd fd{::open(path.c_str(), detail::search_only | detail::no_follow)};
             struct stat status {};
@@ -290,8 +292,7 @@ private:
                 if (auto place = place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
             }
         }
-        std::sort(places.begin(), places.end());
-        places.erase(std::unique(places.begin(), places.end()), places.end());
+        paths::sort_once(places);
         for (const auto& place : places) {
             auto placeholder = Placeholder::hold(place);
             if (!placeholder) return placeholder.error();
@@ -322,6 +323,18 @@ private:
             for (const auto& [name, value] : *entries) set(name, value);
         }
         return variables;
+    }
+
+    /// The kernel takes 2 MiB of arguments and environment in all (with the usual stack limit), srt adds 4 KiB: what does not fit would
+    /// fail after the start marker, as if the command had.
+    [[nodiscard]] static Result<void> check_size(const std::vector<EnvironmentEntry>& variables, const Request& request) {
+        constexpr std::size_t most = 1536 * 1024;
+        std::size_t size = 0;
+        for (const auto& [name, value] : variables) size += name.size() + value.size() + 2 + sizeof(char*);
+        for (const auto& argument : request.argv) size += argument.size() + 1 + sizeof(char*);
+        if (size <= most) return {};
+        return Error{ErrorCode::policy, text::concat({"bailey: the arguments and variables of the command have ", std::to_string(size), " bytes, more than the ",
+                                                      std::to_string(most), " that fit; pass large values in a file"})};
     }
 
     [[nodiscard]] static Result<void> write_script(const std::string& path, std::string_view content) {

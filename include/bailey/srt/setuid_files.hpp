@@ -106,7 +106,7 @@ private:
 #if defined(__linux__)
         const process::Fd file{::openat(directory, name.c_str(), search_only | no_follow)};
         if (!file || ::fstat(file.get(), &status) != 0 || !is_setuid(status)) return;
-        const bool done = ::chmod(text::concat({"/proc/self/fd/", file.get()}).c_str(), status.st_mode & 01777) == 0;
+        const bool done = ::chmod(text::concat({"/proc/self/fd/", std::to_string(file.get())}).c_str(), status.st_mode & 01777) == 0;
 #else
         if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_setuid(status)) return;
         const bool done = ::fchmodat(directory, name.c_str(), status.st_mode & 01777, AT_SYMLINK_NOFOLLOW) == 0;
