@@ -116,27 +116,10 @@ struct fixed_string {
 
 namespace bailey::text {
 
-/// A piece of a sentence: text, or a whole number written out.
-class Part {
-public:
-    Part(std::string_view text) : text_{text} {}      // NOLINT: implicit, all four, so that a sentence reads as a list
-    Part(const char* text) : text_{text} {}           // NOLINT
-    Part(const std::string& text) : text_{text} {}    // NOLINT
-    template <class Number>
-        requires std::is_integral_v<Number>
-    Part(Number number) : digits_{std::to_string(number)} {}  // NOLINT
-
-    [[nodiscard]] std::string_view view() const { return digits_.empty() ? text_ : std::string_view{digits_}; }
-
-private:
-    std::string_view text_;
-    std::string digits_;  // short enough never to be allocated
-};
-
 /// For the library's own sentences: a format string would cost every user's compiler an instantiation for each of them.
-[[nodiscard]] inline std::string concat(std::initializer_list<Part> parts) {
+[[nodiscard]] inline std::string concat(std::initializer_list<std::string_view> parts) {
     std::string joined;
-    for (const auto& part : parts) joined += part.view();
+    for (const auto part : parts) joined += part;
     return joined;
 }
 
@@ -701,6 +684,16 @@ template <class Directories>
     return path;
 }
 
+inline void append(std::vector<std::string>& list, const std::vector<std::string>& more) {
+    for (const auto& path : more) list.push_back(path);
+}
+
+/// A directory before what is beneath it, and nothing twice.
+inline void sort_once(std::vector<std::string>& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
 /// Something is there, a dangling symlink included.
 [[nodiscard]] inline bool exists(const std::string& path) {
     struct stat status {};
@@ -720,7 +713,7 @@ template <class Directories>
     std::vector<std::string> missing;
     for (;;) {
         if (auto found = real(path)) {
-            for (auto name = missing.rbegin(); name != missing.rend(); ++name) *found = join(*found, *name);
+            for (auto left = missing.size(); left > 0; --left) *found = join(*found, missing[left - 1]);
             return found;
         }
         if (errno != ENOENT && errno != ENOTDIR) return std::nullopt;
@@ -846,7 +839,7 @@ namespace bailey {
         writable.push_back(boundary.root);
         if (shares_tmp(boundary)) writable.push_back(real_tmp());
     }
-    std::sort(writable.begin(), writable.end());  // a directory sorts before what is beneath it
+    paths::sort_once(writable);
     return writable;
 }
 
@@ -931,7 +924,7 @@ private:
             if (is_link)
                 note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
             if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
-                note(text::concat({what, " ", paths::quoted(spelled), " has ", static_cast<unsigned long>(status.st_nlink), " names (hard links); only this one is denied"}));
+                note(text::concat({what, " ", paths::quoted(spelled), " has ", std::to_string(status.st_nlink), " names (hard links); only this one is denied"}));
             add_once(resolved, *denial, text::concat({what, " ", paths::quoted(spelled)}));
         }
         denials = std::move(resolved);
@@ -1108,7 +1101,7 @@ private:
                 note(text::concat({what, " ", paths::quoted(path), " is dropped: it lies inside ", paths::quoted(*wider)}));
             }
         }
-        std::sort(kept.begin(), kept.end());
+        paths::sort_once(kept);
         return kept;
     }
 
@@ -4282,6 +4275,18 @@ struct ChildSetup {
     int error_number = 0;
 };
 
+// clang's thread sanitizer takes every clone() for a fork, and ends a program whose child shares its memory. __clone is the same call.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
+inline constexpr auto clone_call = &__clone;
+#else
+inline constexpr auto clone_call = &::clone;
+#endif
+#else
+inline constexpr auto clone_call = &::clone;
+#endif
+
 inline constexpr int first_free_fd = 64;  // where sources are parked before they are put in order; above any target
 
 __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_failed(ChildSetup& setup, const char* call) {
@@ -4346,6 +4351,9 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr, 0, 0, 0) < 0 && errno != ENOSYS && errno != EPERM)
         return child_failed(setup, "keyctl(KEYCTL_JOIN_SESSION_KEYRING)");
 
+    // System V memory and queues of the host; srt leaves that namespace alone. Only root may, others are held by the files' owners.
+    ::syscall(SYS_unshare, CLONE_NEWIPC);
+
     if (::syscall(SYS_fchdir, setup.directory) < 0) return child_failed(setup, "fchdir");
 
     int parked[first_free_fd];
@@ -4386,8 +4394,8 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, &before);
     int pidfd = -1;
-    const int pid = ::clone(detail::child_main, static_cast<char*>(stack) + stack_size,
-                            CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &setup, &pidfd);
+    const int pid = detail::clone_call(detail::child_main, static_cast<char*>(stack) + stack_size,
+                                       CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &setup, &pidfd);
     const int clone_errno = errno;
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ::munmap(stack, stack_size);
@@ -4598,7 +4606,6 @@ private:
         }
 
         std::vector<int> fds{input.read.get(), out->write.get(), plan.merge ? out->write.get() : err.write.get()};
-        fds.insert(fds.end(), plan.spawn.fds.begin(), plan.spawn.fds.end());
         Fd lifeline_child;
         if (plan.lifeline != 0) {
             int ends[2];
@@ -4615,8 +4622,12 @@ private:
             ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 #endif
             set_nonblocking(lifeline_);
-            fds.insert(fds.begin() + plan.lifeline, lifeline_child.get());
         }
+        for (const int fd : plan.spawn.fds) {
+            if (lifeline_child && static_cast<int>(fds.size()) == plan.lifeline) fds.push_back(lifeline_child.get());
+            fds.push_back(fd);
+        }
+        if (lifeline_child && static_cast<int>(fds.size()) <= plan.lifeline) fds.push_back(lifeline_child.get());
         plan.spawn.fds = std::move(fds);
 
         auto spawned = spawn(plan.spawn);
@@ -5020,7 +5031,7 @@ struct FilesystemRules {
         }
         rules.allow_read.push_back(boundary.root);
         if (shares_tmp(boundary)) rules.allow_read.push_back(tmp);
-        rules.allow_read.insert(rules.allow_read.end(), boundary.read_grants.begin(), boundary.read_grants.end());
+        paths::append(rules.allow_read, boundary.read_grants);
         // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
         for (const auto& path : rules.allow_write) {
             if (paths::is_beneath(path, boundary.root) ||
@@ -5030,19 +5041,18 @@ struct FilesystemRules {
     }
     if (boundary.private_tmp) rules.deny_read.push_back(tmp);
     for (auto& secret : existing_system_secrets()) rules.deny_read.push_back(std::move(secret));
-    rules.deny_read.insert(rules.deny_read.end(), boundary.read_denials.begin(), boundary.read_denials.end());
+    paths::append(rules.deny_read, boundary.read_denials);
     rules.deny_read.push_back(context.private_base);
-    rules.allow_read.insert(rules.allow_read.end(), context.private_readable.begin(), context.private_readable.end());
+    paths::append(rules.allow_read, context.private_readable);
     rules.allow_read.push_back(context.srt_vendor);
 
     rules.deny_write = boundary.write_denials;
-    rules.deny_write.insert(rules.deny_write.end(), context.protected_paths.begin(), context.protected_paths.end());
+    paths::append(rules.deny_write, context.protected_paths);
     const std::string srt_tmp{defaults::srt_tmp};
     if (paths::exists(srt_tmp) && !paths::is_within_any(srt_tmp, writable)) rules.deny_write.push_back(srt_tmp);
 
     for (auto* list : {&rules.deny_read, &rules.allow_read, &rules.allow_write, &rules.deny_write}) {
-        std::sort(list->begin(), list->end());  // srt mounts in this order: a directory before what is beneath it
-        list->erase(std::unique(list->begin(), list->end()), list->end());
+        paths::sort_once(*list);  // srt mounts in this order
     }
     return rules;
 }
@@ -5312,7 +5322,7 @@ namespace detail {
 inline void open_up(int parent, const char* name) {
 #if defined(__linux__)
     const process::Fd directory{::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-    if (directory) ::chmod(text::concat({"/proc/self/fd/", directory.get()}).c_str(), 0700);
+    if (directory) ::chmod(text::concat({"/proc/self/fd/", std::to_string(directory.get())}).c_str(), 0700);
 #else
     ::fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW);
 #endif
@@ -5362,7 +5372,7 @@ inline void remove_tree(const std::string& path) {
 [[nodiscard]] inline Result<std::string> private_base() {
     const auto var_tmp = paths::real("/var/tmp");
     if (!var_tmp) return Error{ErrorCode::process, "bailey: /var/tmp does not exist; bailey keeps its private directories there", errno};
-    auto base = text::concat({*var_tmp, "/bailey-", ::geteuid()});
+    auto base = text::concat({*var_tmp, "/bailey-", std::to_string(::geteuid())});
     if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST) return process::system_error(text::concat({"mkdir ", base}));
     struct stat status {};
     if (::lstat(base.c_str(), &status) != 0) return process::system_error(text::concat({"lstat ", base}));
@@ -5421,7 +5431,7 @@ private:
 
     [[nodiscard]] RunDirectories directories_of(unsigned run) const {
         // Short, because srt binds sockets beneath it and a socket's path holds 108 bytes.
-        const auto top = text::concat({path_, "/r", run});
+        const auto top = text::concat({path_, "/r", std::to_string(run)});
         return {top, top + "/cwd", top + "/s", top + "/run"};
     }
 
@@ -5962,6 +5972,12 @@ struct ProtectedEntry {
     FileIdentity target{};            ///< of what a link, a .git file or a commondir leads to
     std::string leads_to{};           ///< the git directory that a .git file or a commondir names and that was looked into
     std::optional<std::string> text{};  ///< what a configuration, a .git file or a commondir says
+
+    /// Below, equal or above zero, as this one comes before, is or comes after the other.
+    [[nodiscard]] int order(std::string_view other_path, ProtectedKind other_kind) const {
+        const int by_path = path.compare(other_path);
+        return by_path != 0 ? by_path : static_cast<int>(kind) - static_cast<int>(other_kind);
+    }
 };
 
 /// So that no tree, however made, keeps the host busy for long. What lies beyond a bound makes the scan incomplete, never silent.
@@ -6377,11 +6393,11 @@ private:
 
     // `git status` goes on in every directory that the index calls a submodule and that has a .git, at any depth.
     void visit_work_trees() {
-        std::set<std::pair<std::string, std::string>> done;
+        std::set<std::string> done;
         while (!work_trees_.empty()) {
             const auto next = std::move(work_trees_.back());
             work_trees_.pop_back();
-            if ((!in_root(next.second) && !is_within(root_, next.second)) || !done.insert(next).second) continue;
+            if ((!in_root(next.second) && !is_within(root_, next.second)) || !done.insert(next.first + '\0' + next.second).second) continue;
             const process::Fd tree = reopen(next.second);
             if (!tree) continue;
             const GitLinks& links = git_directories_[next.first].links;
@@ -6456,10 +6472,19 @@ public:
 
     /// How it was, or null when there was none.
     [[nodiscard]] const ProtectedEntry* find(std::string_view path, ProtectedKind kind) const {
-        const auto at = std::lower_bound(entries_.begin(), entries_.end(), std::pair{path, kind}, [](const auto& entry, const auto& key) {
-            return std::pair{std::string_view{entry.path}, entry.kind} < key;
-        });
-        return at != entries_.end() && at->path == path && at->kind == kind ? &*at : nullptr;
+        std::size_t first = 0;
+        for (std::size_t count = entries_.size(); count > 0;) {
+            const std::size_t half = count / 2;
+            const int order = entries_[first + half].order(path, kind);
+            if (order == 0) return &entries_[first + half];
+            if (order < 0) {
+                first += half + 1;
+                count -= half + 1;
+            } else {
+                count = half;
+            }
+        }
+        return nullptr;
     }
     /// It is the same file with the same content, and leads to the same place if it leads anywhere.
     [[nodiscard]] bool has_unchanged(const ProtectedEntry& entry) const {
@@ -6508,7 +6533,7 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
     }
     if (scan.incomplete()) {
         return Error{ErrorCode::policy,
-                     text::concat({"bailey: the workspace \"", root, "\" has too many files to find all that must be protected in it (", limits.directories, " directories, ", limits.names, " names are looked at); open a smaller directory as the workspace"})};
+                     text::concat({"bailey: the workspace \"", root, "\" has too many files to find all that must be protected in it (", std::to_string(limits.directories), " directories, ", std::to_string(limits.names), " names are looked at); open a smaller directory as the workspace"})};
     }
     ProtectedSnapshot snapshot;
     snapshot.root_ = root;
@@ -6516,7 +6541,7 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
     snapshot.limits_ = limits;
     snapshot.entries_ = std::move(scan.entries());
     std::sort(snapshot.entries_.begin(), snapshot.entries_.end(), [](const auto& a, const auto& b) {
-        return std::pair{std::string_view{a.path}, a.kind} < std::pair{std::string_view{b.path}, b.kind};
+        return a.order(b.path, b.kind) < 0;
     });
 
     auto& paths = snapshot.paths_;
@@ -6528,13 +6553,13 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
     }
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
 
-    std::set<std::string_view> above;
+    std::set<std::string> above;
     for (const std::string& path : paths) {
-        for (std::string_view parent = parent_of(path); parent != "/" && above.insert(parent).second;) parent = parent_of(parent);
+        for (std::string parent{parent_of(path)}; parent != "/" && above.insert(parent).second;) parent = std::string{parent_of(parent)};
     }
     if (paths.size() + above.size() > detail::most_protected_mounts) {
         return Error{ErrorCode::policy,
-                     text::concat({"bailey: the workspace \"", root, "\" holds ", paths.size(), " files and directories that must be protected (settings of shells and editors, hooks and configuration of git repositories), more than srt can take; open a smaller directory as the workspace, or move repositories out of it"})};
+                     text::concat({"bailey: the workspace \"", root, "\" holds ", std::to_string(paths.size()), " files and directories that must be protected (settings of shells and editors, hooks and configuration of git repositories), more than srt can take; open a smaller directory as the workspace, or move repositories out of it"})};
     }
     if (oldest != nullptr) snapshot.entries_ = oldest->entries_;
     return snapshot;
@@ -6717,14 +6742,14 @@ private:
     }
     static void change_mode(int directory, mode_t mode) {
         if constexpr (on_linux) {
-            static_cast<void>(::chmod(text::concat({"/proc/self/fd/", directory}).c_str(), mode));  // the descriptor is O_PATH
+            static_cast<void>(::chmod(text::concat({"/proc/self/fd/", std::to_string(directory)}).c_str(), mode));  // the descriptor is O_PATH
         } else {
             static_cast<void>(::fchmod(directory, mode));
         }
     }
 
     std::string base_, root_, here_;
-    std::string id_ = text::concat({static_cast<long>(::getpid())});
+    std::string id_ = std::to_string(::getpid());
     bool made_ = false;
 };
 
@@ -6819,13 +6844,13 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     script += text::concat({"{ ! : > ", shell_quoted(plan.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
     script += "[ ! -w /proc/sys/kernel/panic ] || bailey_refuse 'this is no sandbox: the kernel can be reconfigured (see guard.hpp)'\n";
     for (const auto& pinned : plan.pinned) {
-        script += text::concat({"[ \"$(stat ", on_linux ? "-c %d:%i" : "-f %d:%i", " -- ", shell_quoted(pinned.path), ")\" = ", pinned.device, ":", pinned.inode, " ] || bailey_refuse ", shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"), "\n"});
+        script += text::concat({"[ \"$(stat ", on_linux ? "-c %d:%i" : "-f %d:%i", " -- ", shell_quoted(pinned.path), ")\" = ", std::to_string(pinned.device), ":", std::to_string(pinned.inode), " ] || bailey_refuse ", shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"), "\n"});
     }
     script += text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
 
     const auto limit = [&](char option, const std::optional<std::uint64_t>& value, std::uint64_t unit) {
         if (!value) return;
-        const auto number = *value / unit + (*value % unit != 0 ? 1 : 0);
+        const auto number = std::to_string(*value / unit + (*value % unit != 0 ? 1 : 0));
         // Where the host's own hard limit is lower already, it stays.
         const std::string set{option};
         script += text::concat({"ulimit -SH", set, " ", number, " 2>/dev/null || [ \"$(ulimit -H", set, ")\" -le ", number,
@@ -6947,7 +6972,7 @@ private:
 #if defined(__linux__)
         const process::Fd file{::openat(directory, name.c_str(), search_only | no_follow)};
         if (!file || ::fstat(file.get(), &status) != 0 || !is_setuid(status)) return;
-        const bool done = ::chmod(text::concat({"/proc/self/fd/", file.get()}).c_str(), status.st_mode & 01777) == 0;
+        const bool done = ::chmod(text::concat({"/proc/self/fd/", std::to_string(file.get())}).c_str(), status.st_mode & 01777) == 0;
 #else
         if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_setuid(status)) return;
         const bool done = ::fchmodat(directory, name.c_str(), status.st_mode & 01777, AT_SYMLINK_NOFOLLOW) == 0;
@@ -7353,6 +7378,8 @@ public:
         if (!snapshot) return snapshot.error();
 
         Launch launch{shared_from_this(), std::move(*snapshot)};
+        const auto variables = environment(request.environment);
+        if (auto fits = check_size(variables, request); !fits) return fits.error();
         auto directories = private_->make_run();
         if (!directories) return directories.error();
         launch.directories_ = std::move(*directories);
@@ -7364,7 +7391,7 @@ public:
         prelude_plan.readonly_path = run.script + "/probe";
         for (const auto& pin : pins_) prelude_plan.pinned.push_back(pin.identity);
         prelude_plan.cwd = *cwd;
-        prelude_plan.environment = environment(request.environment);
+        prelude_plan.environment = variables;
         prelude_plan.limits = boundary_.limits;
         prelude_plan.argv = request.argv;
         prelude_plan.command = request.command;
@@ -7412,7 +7439,7 @@ private:
     explicit Sandbox(Boundary boundary) : boundary_{std::move(boundary)} {}
 
     [[nodiscard]] static std::string settings_path() {
-        return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", settings_fd});
+        return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", std::to_string(settings_fd)});
     }
 
     [[nodiscard]] static std::string milliseconds_left(std::optional<process::Clock::time_point> deadline) {
@@ -7430,8 +7457,8 @@ private:
 
     Result<void> pin() {
         std::vector<std::string> granted{boundary_.root};
-        granted.insert(granted.end(), boundary_.read_grants.begin(), boundary_.read_grants.end());
-        granted.insert(granted.end(), boundary_.write_grants.begin(), boundary_.write_grants.end());
+        paths::append(granted, boundary_.read_grants);
+        paths::append(granted, boundary_.write_grants);
         for (auto& path : granted) {
             process::Fd fd{::open(path.c_str(), detail::search_only | detail::no_follow)};
             struct stat status {};
@@ -7470,8 +7497,7 @@ private:
                 if (auto place = place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
             }
         }
-        std::sort(places.begin(), places.end());
-        places.erase(std::unique(places.begin(), places.end()), places.end());
+        paths::sort_once(places);
         for (const auto& place : places) {
             auto placeholder = Placeholder::hold(place);
             if (!placeholder) return placeholder.error();
@@ -7502,6 +7528,18 @@ private:
             for (const auto& [name, value] : *entries) set(name, value);
         }
         return variables;
+    }
+
+    /// The kernel takes 2 MiB of arguments and environment in all (with the usual stack limit), srt adds 4 KiB: what does not fit would
+    /// fail after the start marker, as if the command had.
+    [[nodiscard]] static Result<void> check_size(const std::vector<EnvironmentEntry>& variables, const Request& request) {
+        constexpr std::size_t most = 1536 * 1024;
+        std::size_t size = 0;
+        for (const auto& [name, value] : variables) size += name.size() + value.size() + 2 + sizeof(char*);
+        for (const auto& argument : request.argv) size += argument.size() + 1 + sizeof(char*);
+        if (size <= most) return {};
+        return Error{ErrorCode::policy, text::concat({"bailey: the arguments and variables of the command have ", std::to_string(size), " bytes, more than the ",
+                                                      std::to_string(most), " that fit; pass large values in a file"})};
     }
 
     [[nodiscard]] static Result<void> write_script(const std::string& path, std::string_view content) {
@@ -7827,7 +7865,7 @@ private:
             while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
             if (words.empty()) words = "it said nothing";
             if (const auto remedy = srt::start_remedy(words); !remedy.empty()) words += text::concat({"\n", remedy});
-            return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", child->ending().exit_code, "): ", words})};
+            return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", std::to_string(child->ending().exit_code), "): ", words})};
         }
 
         std::shared_ptr<const srt::Sandbox> sandbox;
@@ -7897,8 +7935,8 @@ namespace bailey {
     } else {
         std::vector<std::string> readable{boundary.root};
         if (shares_tmp(boundary)) readable.emplace_back(defaults::tmp);
-        readable.insert(readable.end(), boundary.read_grants.begin(), boundary.read_grants.end());
-        readable.insert(readable.end(), boundary.write_grants.begin(), boundary.write_grants.end());
+        paths::append(readable, boundary.read_grants);
+        paths::append(readable, boundary.write_grants);
         line("reads", list(readable) + ", and the system (programs, libraries, /etc without its secrets)");
         line("", "what is hidden looks empty; a hidden directory accepts writes that vanish when the command ends");
     }
@@ -7920,7 +7958,7 @@ namespace bailey {
 
     std::string limits;
     const auto limit = [&](std::string_view name, const std::optional<std::uint64_t>& value, std::string_view unit) {
-        if (value) limits += text::concat({limits.empty() ? "" : ", ", name, " ", *value, unit});
+        if (value) limits += text::concat({limits.empty() ? "" : ", ", name, " ", std::to_string(*value), unit});
     };
     limit("cpu", boundary.limits.cpu_seconds, " s a process");
     limit("memory", boundary.limits.memory_bytes, " bytes a process");
@@ -8014,7 +8052,7 @@ namespace detail {
     if (!file || ::fstat(file.get(), &status) != 0) return detail::cannot("read", path);
     if (!S_ISREG(status.st_mode)) return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it is not a regular file"})};
     if (static_cast<std::uint64_t>(status.st_size) > largest_read)
-        return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it has ", static_cast<std::uint64_t>(status.st_size), " bytes, more than the ", largest_read, " that read_text returns"})};
+        return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it has ", std::to_string(status.st_size), " bytes, more than the ", std::to_string(largest_read), " that read_text returns"})};
     auto content = srt::read_file_at(directory.get(), names->back(), largest_read);
     if (!content) return detail::cannot("read", path);
     return std::move(*content);
@@ -8162,10 +8200,10 @@ private:
     [[nodiscard]] static Result<void> check(const srt::Request& request) {
         const auto nul = [](std::string_view text) { return text.find('\0'); };
         if (const auto at = nul(request.command); at != std::string::npos)
-            return Error{ErrorCode::policy, text::concat({"bailey: the command contains a NUL byte at ", at, "; a shell cannot be given one"})};
+            return Error{ErrorCode::policy, text::concat({"bailey: the command contains a NUL byte at ", std::to_string(at), "; a shell cannot be given one"})};
         for (std::size_t i = 0; i < request.argv.size(); ++i) {
             if (const auto at = nul(request.argv[i]); at != std::string::npos)
-                return Error{ErrorCode::policy, text::concat({"bailey: argument ", i, " contains a NUL byte at ", at, "; a program cannot be given one"})};
+                return Error{ErrorCode::policy, text::concat({"bailey: argument ", std::to_string(i), " contains a NUL byte at ", std::to_string(at), "; a program cannot be given one"})};
         }
         for (const auto& [name, value] : request.environment) {
             if (const auto fault = grammar::env_name_fault(name, grammar::EnvUse::value))
