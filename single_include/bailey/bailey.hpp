@@ -1566,8 +1566,8 @@ public:
             text::concat({here.source == Source::host ? "sees the host's value of " : "sees a value set for ", name}));  // never the value
     }
     void limit(std::string_view name, const std::optional<std::uint64_t>& here, std::uint64_t there) {
-        add(WideningKind::limit, name, text::concat({"a limit of ", there}),
-            here ? text::concat({"has ", name, " limited to ", *here}) : text::concat({"has no limit of ", name}));
+        add(WideningKind::limit, name, text::concat({"a limit of ", std::to_string(there)}),
+            here ? text::concat({"has ", name, " limited to ", std::to_string(*here)}) : text::concat({"has no limit of ", name}));
     }
     void named(WideningKind kind, std::string_view subject, std::string_view rule) { add(kind, subject, rule, text::concat({"uses ", subject})); }
 
