@@ -372,7 +372,6 @@ TEST_CASE("T10 a background job that keeps stdout open does not hang run, and is
 }
 
 TEST_CASE("guarantee 13: setuid and setgid bits are gone on the host, and said") {
-    REQUIRE(::geteuid() == 0);
     TempDir root;
     write(root / "mine", "theirs");
     fs::permissions(root / "mine", fs::perms{04755});

@@ -167,7 +167,8 @@ TEST_CASE("a host that waits costs close to nothing") {
     ::getrusage(RUSAGE_THREAD, &after);
     if (ended) {
         const auto result = running.try_wait();
-        FAIL(result ? shown(*result) : result.error().what());
+        const std::string how = result ? shown(*result) : result.error().what();
+        FAIL(how);
     }
     timeval user{}, system{};
     timersub(&after.ru_utime, &before.ru_utime, &user);
