@@ -1424,18 +1424,13 @@ constexpr void paths(const Narrow& narrow, const Wide& wide, const Places& place
     };
     grants(ask);
     denials([&](std::string_view denial) {
-        grants([&](std::string_view grant) {
-            if (verdict::within(denial, grant)) {
-                ask(denial);
-            } else if (verdict::within(grant, denial)) {
-                ask(grant);
-            } else if (!in_one_tree(grant, denial)) {
-                // One may lie in the other. Whoever denies it as well is safe.
-                const auto here = permits(narrow, places, denial);
-                const bool denied = here.rule == Rule::read_denial || here.rule == Rule::write_denial || here.rule == Rule::secret;
-                if (!denied) sink.path(kind, denial, permits(wide, places, denial));
-            }
-        });
+        const auto here = permits(narrow, places, denial);
+        if (here.allowed) return ask(denial);
+        if (here.rule == Rule::read_denial || here.rule == Rule::write_denial || here.rule == Rule::secret) return;
+        // No grant is around it in its own tree; one of another tree may be.
+        bool elsewhere = false;
+        grants([&](std::string_view grant) { elsewhere |= !in_one_tree(grant, denial); });
+        if (elsewhere) sink.path(kind, denial, permits(wide, places, denial));
     });
 }
 
