@@ -2,6 +2,8 @@
 #include "http_server.hpp"
 #include "inside.hpp"
 
+#include <memory>
+
 using namespace support;
 using namespace bailey;
 
@@ -10,10 +12,7 @@ namespace {
 /// Files of the test's own in every kind of place, and some of the system's.
 struct World {
     TempDir root{"bailey-permits"}, outside{"bailey-permits-outside"};
-    Guest in_tmp{"/tmp/bailey-permits-" + std::to_string(::getpid()), "x"};
-    Guest in_srv{"/srv/bailey-permits-" + std::to_string(::getpid()), "x"};
-    Guest in_root_home{"/root/bailey-permits-" + std::to_string(::getpid()), "x"};
-    Guest in_var_lib{"/var/lib/bailey-permits-" + std::to_string(::getpid()), "x"};
+    std::vector<std::unique_ptr<Guest>> guests;
     std::vector<std::string> own, new_ones, of_the_system;
 
     World() {
@@ -22,7 +21,11 @@ struct World {
                                  ".vscode/settings.json", ".gitmodules", "a b'c", "-dash"})
             make(root / name);
         for (const auto* name : {"read/file", "read/deep/file", "read/denied/file", "read2", "write/file", "write/denied/file", "write2", "victim"}) make(outside / name);
-        for (const auto& guest : {&in_tmp, &in_srv, &in_root_home, &in_var_lib}) own.push_back(guest->path());
+        for (const auto* directory : {"/tmp", "/srv", "/root", "/var/lib"}) {
+            if (::access(directory, W_OK) != 0) continue;  // an ordinary user has fewer places to ask about
+            guests.push_back(std::make_unique<Guest>(std::string{directory} + "/bailey-permits-" + std::to_string(::getpid()), "x"));
+            own.push_back(guests.back()->path());
+        }
         for (const auto* name : {".git/config", "nested/.git/config", ".git/description"}) own.push_back(root / name);
         fs::create_symlink(outside / "victim", root / "to-victim");
         fs::create_symlink(outside / "read/file", root / "to-read");
@@ -60,7 +63,7 @@ struct World {
         for (const auto& path : new_ones) ask_inside(path, "printf y");
         for (const auto& path : of_the_system) ask_inside(path, ":");
         for (const auto& path : own) write(path, "x");
-        for (const auto& path : new_ones) fs::remove(path);
+        for (const auto& path : new_ones) ::unlink(path.c_str());
         const auto in = answers(opened, text + writes);
         for (std::size_t i = 0; i < labels_.size(); ++i) {
             const auto& path = labels_[i];
@@ -75,14 +78,14 @@ struct World {
             if (is_own) {
                 CHECK((read(path).find('y') != std::string::npos) == may_write.allowed);
             } else if (is_new) {
-                CHECK(fs::exists(path) == may_write.allowed);
+                CHECK((::access(path.c_str(), F_OK) == 0) == may_write.allowed);
             } else if (may_read) {
                 CHECK(opened_for_writing == may_write.allowed);
             }
             CHECK_FALSE(may_read.rule.empty());
             CHECK_FALSE(may_write.rule.empty());
         }
-        for (const auto& path : new_ones) fs::remove(path);
+        for (const auto& path : new_ones) ::unlink(path.c_str());
         return static_cast<int>(2 * labels_.size());
     }
 
