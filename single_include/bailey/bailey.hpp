@@ -4444,6 +4444,38 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
 
 }  // namespace bailey::process
 
+// ---- bailey/process/sweep.hpp ----
+// Ends what the kill of a group has missed: processes in sessions of their own, told by a text in their command line.
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+namespace bailey::process {
+
+/// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
+/// sandbox lives on (seen once in a few hundred stops during start-up). Its first process still has bubblewrap's command line.
+/// Linux only: elsewhere there are no namespaces whose first process takes all others along.
+inline void kill_marked([[maybe_unused]] std::string_view mark) {
+#if defined(__linux__)
+    const std::unique_ptr<DIR, int (*)(DIR*)> processes{::opendir("/proc"), ::closedir};
+    while (const dirent* entry = processes ? ::readdir(processes.get()) : nullptr) {
+        const long pid = ::strtol(entry->d_name, nullptr, 10);
+        if (pid <= 0 || pid == ::getpid()) continue;
+        // Held while its words are read, so that the signal cannot reach another process of that number.
+        const Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+        const Fd words{::open(("/proc/" + std::string{entry->d_name} + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC)};
+        if (!process || !words) continue;
+        std::string line(64 * 1024, '\0');
+        const auto size = ::read(words.get(), line.data(), line.size());
+        if (size > 0 && std::string_view{line.data(), static_cast<std::size_t>(size)}.find(mark) != std::string_view::npos)
+            ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+    }
+#endif
+}
+
+}  // namespace bailey::process
+
 // ---- bailey/process/process.hpp ----
 // The life of one child: its streams, its deadline, its end and the end of everything in its group. Knows nothing of policies or srt.
 
@@ -4455,6 +4487,7 @@ struct ProcessPlan {
     SpawnPlan spawn;                          ///< fds: what becomes 3, 4 …; 0, 1 and 2 are made here
     int lifeline = 0;                         ///< the child's number for a socket that ends when the host dies, and carries notes back
     bool merge = false;                       ///< stderr goes where stdout goes
+    std::string mark;                         ///< in the command line of whatever a kill of the group could miss; empty: nothing
     Input input;
     std::optional<Clock::time_point> deadline;
     std::chrono::milliseconds grace{300};     ///< between SIGTERM and SIGKILL
@@ -4579,7 +4612,7 @@ private:
     static constexpr std::size_t notes_limit = 4096;
 
     Process(const ProcessPlan& plan, Readiness& readiness, StopSignal& stop)
-        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace} {}
+        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark} {}
 
     Result<void> launch(ProcessPlan& plan) {
         auto out = make_pipe();
@@ -4726,6 +4759,7 @@ private:
             // has members that are ours: it does as long as somebody holds our pipes.
             if (out_ || err_) signal_group(SIGKILL);
         }
+        if (!mark_.empty() && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) kill_marked(mark_);
         if (exit_watch_) readiness_.forget(exit_watch_);
         exit_watch_.reset();
         pid_ = -1;
@@ -4775,6 +4809,7 @@ private:
     Phase phase_ = Phase::done;  // until launch() succeeds there is nothing to stop
     std::optional<Clock::time_point> deadline_;
     std::chrono::milliseconds grace_;
+    std::string mark_;
     Clock::time_point next_{};
 
     pid_t pid_ = -1;
@@ -4800,10 +4835,11 @@ inline constexpr int settings_fd = 3;
 inline constexpr int lifeline_fd = 4;
 
 /// Arguments: srt's cli.js, the oldest node it accepts, the milliseconds the run may take (0 = no limit), the paths of the placeholders
-/// as JSON; then srt's own. Plain old syntax, so that an old node can read it and refuse.
+/// as JSON, the directory of the sockets, which marks the sandbox's processes; then srt's own. Plain old syntax, so that an old node can read it and refuse.
 ///
 /// When the host dies, however it dies, the lifeline ends and the whole group goes at once: srt alone would leave its sandbox behind
-/// (srt-facts, sections 2 and 3). A shell outside the group then takes the placeholders away, when nobody else holds their locks.
+/// (srt-facts, sections 2 and 3). A shell outside the group then ends a sandbox that
+/// escaped it (see sweep.hpp), and takes the placeholders away, when nobody else holds their locks.
 /// The clock is the host's; the guard keeps to it, a little later, in case the host is busy in a callback.
 ///
 /// A sandbox of root's is refused the kernel's settings: they take orders from uid 0
@@ -4813,7 +4849,7 @@ inline constexpr int lifeline_fd = 4;
 /// Notes: "N<version>" = node is too old; "T" = time is up; "X<code>" = srt's exit status, for hosts that let somebody else reap.
 inline constexpr std::string_view guard_script = R"js('use strict';
 var fs = require('fs'), net = require('net'), processes = require('child_process');
-var args = process.argv.splice(1, 4), cli = args[0], floor = args[1], left = +args[2], places = JSON.parse(args[3]);
+var args = process.argv.splice(1, 5), cli = args[0], floor = args[1], left = +args[2], places = JSON.parse(args[3]), mark = args[4];
 function note(text) { try { fs.writeSync(4, text + '\n'); } catch (e) {} }
 function older(a, b) {
   a = a.split('.'); b = b.split('.');
@@ -4823,13 +4859,12 @@ function older(a, b) {
 if (older(process.versions.node, floor)) { note('N' + process.versions.node); process.exit(1); }
 function endGroup() { process.kill(-process.pid, 'SIGKILL'); }
 function hostDied() {
-  if (places.length > 0) {
-    // Its standard input ends when this process has: only then, and a moment later, no command can make what is denied.
-    var shell = 'read end; sleep 0.1; fd=3; for place; do ' +
-                '[ "/proc/self/fd/$fd" -ef "$place" ] && flock -n -x $fd && rm -f -- "$place"; fd=$((fd + 1)); done';
-    var locks = places.map(function (_, i) { return 5 + i; });
-    processes.spawn('/bin/sh', ['-c', shell, 'sh'].concat(places), {detached: true, stdio: ['pipe', 'ignore', 'ignore'].concat(locks)});
-  }
+  // Its standard input ends when this process has: only then, and a moment later, no command can make what is denied.
+  var shell = 'mark=$1; shift; read end; for f in $(grep -lFa -- "$mark" /proc/[0-9]*/cmdline 2>/dev/null); do ' +
+              'p=${f#/proc/}; p=${p%/cmdline}; [ "$p" = $$ ] || kill -9 "$p" 2>/dev/null; done; sleep 0.1; fd=3; for place; do ' +
+              '[ "/proc/self/fd/$fd" -ef "$place" ] && flock -n -x $fd && rm -f -- "$place"; fd=$((fd + 1)); done';
+  var locks = places.map(function (_, i) { return 5 + i; });
+  processes.spawn('/bin/sh', ['-c', shell, 'sh', mark].concat(places), {detached: true, stdio: ['pipe', 'ignore', 'ignore'].concat(locks)});
   endGroup();
 }
 var lifeline = new net.Socket({fd: 4, readable: true, writable: false});
@@ -7408,7 +7443,7 @@ public:
 
         auto& spawn = launch.plan_.spawn;
         spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(deadline),
-                      places(launch.placeholders_), "--settings", settings_path(),
+                      places(launch.placeholders_), run.sockets, "--settings", settings_path(),
                       // srt hands the beginning of this text to the sandbox as a proxy user's name: nothing of the command is in it
                       "-c", ". " + shell_quoted(prelude_file)};
         // Minimal, fixed and trusted: nothing that was given for the command steers node or srt.
@@ -7418,6 +7453,7 @@ public:
         for (const auto& placeholder : launch.placeholders_) spawn.fds.push_back(placeholder.fd());
         spawn.directory = launch.cwd_.get();
         launch.plan_.lifeline = lifeline_fd;
+        launch.plan_.mark = run.sockets;  // bubblewrap is told to mount it
         return launch;
     }
 

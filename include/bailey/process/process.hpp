@@ -24,6 +24,7 @@
 #include <bailey/process/outcome.hpp>
 #include <bailey/process/readiness.hpp>
 #include <bailey/process/spawn.hpp>
+#include <bailey/process/sweep.hpp>
 
 namespace bailey::process {
 
@@ -33,6 +34,7 @@ struct ProcessPlan {
     SpawnPlan spawn;                          ///< fds: what becomes 3, 4 …; 0, 1 and 2 are made here
     int lifeline = 0;                         ///< the child's number for a socket that ends when the host dies, and carries notes back
     bool merge = false;                       ///< stderr goes where stdout goes
+    std::string mark;                         ///< in the command line of whatever a kill of the group could miss; empty: nothing
     Input input;
     std::optional<Clock::time_point> deadline;
     std::chrono::milliseconds grace{300};     ///< between SIGTERM and SIGKILL
@@ -157,7 +159,7 @@ private:
     static constexpr std::size_t notes_limit = 4096;
 
     Process(const ProcessPlan& plan, Readiness& readiness, StopSignal& stop)
-        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace} {}
+        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark} {}
 
     Result<void> launch(ProcessPlan& plan) {
         auto out = make_pipe();
@@ -304,6 +306,7 @@ private:
             // has members that are ours: it does as long as somebody holds our pipes.
             if (out_ || err_) signal_group(SIGKILL);
         }
+        if (!mark_.empty() && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) kill_marked(mark_);
         if (exit_watch_) readiness_.forget(exit_watch_);
         exit_watch_.reset();
         pid_ = -1;
@@ -353,6 +356,7 @@ private:
     Phase phase_ = Phase::done;  // until launch() succeeds there is nothing to stop
     std::optional<Clock::time_point> deadline_;
     std::chrono::milliseconds grace_;
+    std::string mark_;
     Clock::time_point next_{};
 
     pid_t pid_ = -1;

@@ -208,7 +208,7 @@ public:
 
         auto& spawn = launch.plan_.spawn;
         spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(deadline),
-                      places(launch.placeholders_), "--settings", settings_path(),
+                      places(launch.placeholders_), run.sockets, "--settings", settings_path(),
                       // srt hands the beginning of this text to the sandbox as a proxy user's name: nothing of the command is in it
                       "-c", ". " + shell_quoted(prelude_file)};
         // Minimal, fixed and trusted: nothing that was given for the command steers node or srt.
@@ -218,6 +218,7 @@ public:
         for (const auto& placeholder : launch.placeholders_) spawn.fds.push_back(placeholder.fd());
         spawn.directory = launch.cwd_.get();
         launch.plan_.lifeline = lifeline_fd;
+        launch.plan_.mark = run.sockets;  // bubblewrap is told to mount it
         return launch;
     }
 

@@ -1,0 +1,46 @@
+// What has left the group is found by its mark and ended with it.
+#include <bailey/process/process.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include <signal.h>
+#include <unistd.h>
+
+using namespace bailey;
+using namespace bailey::process;
+
+TEST_CASE("a process that has left the group is ended by its mark, and lives on without one") {
+    const std::string mark = "bailey-mark-" + std::to_string(::getpid());
+    for (const bool marked : {false, true}) {
+        auto readiness = Readiness::open();
+        REQUIRE(readiness.has_value());
+        StopSignal stop;
+        REQUIRE(stop.attach(*readiness).has_value());
+        const Fd directory{::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+        ProcessPlan plan;
+        plan.spawn = {{"/bin/bash", "-c", "setsid bash -c 'echo $$; exec -a " + mark + " sleep 300' >&2 & wait"}, {"PATH=/usr/bin:/bin"}, {}, directory.get()};
+        if (marked) plan.mark = mark;
+        auto started = Process::start(std::move(plan), *readiness, stop);
+        REQUIRE(started.has_value());
+        auto& process = **started;
+        std::string escaped;
+        const auto step = [&] { process.step([&](Stream, std::string_view bytes) { escaped += bytes; }); };
+        while (escaped.find('\n') == std::string::npos) {
+            process.wait(std::chrono::milliseconds{20});
+            step();
+        }
+        ::usleep(100'000);  // until it has taken its name
+        stop.request();
+        while (!process.done()) {
+            process.wait(std::nullopt);
+            step();
+        }
+        const int pid = std::atoi(escaped.c_str());
+        ::usleep(50'000);
+        CHECK((::kill(pid, 0) == 0) == !marked);
+        if (!marked) ::kill(pid, SIGKILL);
+    }
+}
