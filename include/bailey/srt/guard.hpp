@@ -13,16 +13,17 @@ inline constexpr int settings_fd = 3;
 inline constexpr int lifeline_fd = 4;
 
 /// Arguments: srt's cli.js, the oldest node it accepts, the milliseconds the run may take (0 = no limit), the paths of the placeholders
-/// as JSON, the directory of the sockets, which marks the sandbox's processes; then srt's own. Plain old syntax, so that an old node can read it and refuse.
+/// as JSON, the directory of the sockets, which marks the sandbox's processes; then srt's own. Plain old syntax, so that an old node can
+/// read it and refuse.
 ///
 /// When the host dies, however it dies, the lifeline ends and the whole group goes at once: srt alone would leave its sandbox behind
-/// (srt-facts, sections 2 and 3). A shell outside the group then ends a sandbox that
-/// escaped it (see sweep.hpp), and takes the placeholders away, when nobody else holds their locks.
-/// The clock is the host's; the guard keeps to it, a little later, in case the host is busy in a callback.
+/// (srt-facts, sections 2 and 3). A shell outside the group then ends a sandbox that escaped it (see sweep.hpp), and takes the
+/// placeholders away, when nobody else holds their locks. The clock is the host's; the guard keeps to it, a little later, in case the
+/// host is busy in a callback.
 ///
-/// A sandbox of root's is refused the kernel's settings: they take orders from uid 0
-/// whatever its capabilities, and bubblewrap covers /proc/sys only for those it thinks can write there; without that, writing
-/// kernel/core_pattern runs a program on the host. Where srt's words change, the prelude sees the hole and refuses.
+/// A sandbox of root's is refused the kernel's settings: they take orders from uid 0 whatever its capabilities, and bubblewrap covers
+/// /proc/sys only for those it thinks can write there; without that, writing kernel/core_pattern runs a program on the host. Where srt's
+/// words change, the prelude sees the hole and refuses.
 ///
 /// Notes: "N<version>" = node is too old; "T" = time is up; "X<code>" = srt's exit status, for hosts that let somebody else reap.
 inline constexpr std::string_view guard_script = R"js('use strict';
