@@ -5,13 +5,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace support {
@@ -26,9 +25,14 @@ struct HostProcess {
 };
 
 inline std::vector<HostProcess> host_processes() {
+    // A process may end between any two of these reads: read(2) then fails with ESRCH, where a stream's iterator throws.
     const auto whole = [](const std::string& path) {
-        std::ifstream stream{path, std::ios::binary};
-        return std::string{std::istreambuf_iterator<char>{stream}, {}};
+        std::string text;
+        const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        char bytes[4096];
+        for (ssize_t size; (size = ::read(file, bytes, sizeof bytes)) > 0;) text.append(bytes, static_cast<std::size_t>(size));
+        if (file >= 0) ::close(file);
+        return text;
     };
     std::vector<HostProcess> all;
     std::error_code ignored;
