@@ -14,59 +14,48 @@
 #include <string_view>
 #include <utility>
 
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <bailey/base/error.hpp>
+#include <bailey/process/child.hpp>
 #include <bailey/process/fd.hpp>
 #include <bailey/process/input.hpp>
 #include <bailey/process/outcome.hpp>
 #include <bailey/process/readiness.hpp>
-#include <bailey/process/spawn.hpp>
 #include <bailey/process/sweep.hpp>
+#include <bailey/process/wakeup.hpp>
 
 namespace bailey::process {
 
 enum class Stream { out, err };
 
-struct ProcessPlan {
-    SpawnPlan spawn;                          ///< fds: what becomes 3, 4 …; 0, 1 and 2 are made here
-    int lifeline = 0;                         ///< the child's number for a socket that ends when the host dies, and carries notes back
-    bool merge = false;                       ///< stderr goes where stdout goes
+/// What a child is to be driven by.
+struct DrivePlan {
     std::string mark;                         ///< in the command line of whatever a kill of the group could miss; empty: nothing
     Input input;
     std::optional<Clock::time_point> deadline;
     std::chrono::milliseconds grace{300};     ///< between SIGTERM and SIGKILL
 };
 
+/// A child that is driven from its start.
+struct ProcessPlan : ChildPlan, DrivePlan {};
+
 /// A request to stop that any thread may make, and that wakes whoever waits on the Readiness it was attached to.
 class StopSignal {
 public:
-    [[nodiscard]] Result<void> attach(Readiness& readiness) {
-        auto pipe = make_pipe();
-        if (!pipe) return pipe.error();
-        pipe_ = std::move(*pipe);
-        set_nonblocking(pipe_.read);
-        set_nonblocking(pipe_.write);
-        readiness.watch_readable(pipe_.read);
-        return {};
-    }
+    [[nodiscard]] Result<void> attach(Readiness& readiness) { return wakeup_.attach(readiness); }
     void request() {
         requested_.store(true, std::memory_order_release);
-        (void)!::write(pipe_.write.get(), "", 1);
+        wakeup_.ring();
     }
     [[nodiscard]] bool requested() const { return requested_.load(std::memory_order_acquire); }
 
     /// The wake-up has been heard; the request stays.
-    void quiet() {
-        char bytes[64];
-        while (::read(pipe_.read.get(), bytes, sizeof bytes) > 0) {
-        }
-    }
+    void quiet() const { wakeup_.quiet(); }
 
 private:
-    Pipe pipe_;
+    Wakeup wakeup_;
     std::atomic<bool> requested_{false};
 };
 
@@ -84,8 +73,14 @@ public:
     Process& operator=(const Process&) = delete;
 
     [[nodiscard]] static Result<std::unique_ptr<Process>> start(ProcessPlan plan, Readiness& readiness, StopSignal& stop) {
-        std::unique_ptr<Process> process{new Process{plan, readiness, stop}};
-        if (auto started = process->launch(plan); !started) return started.error();
+        plan.input_pipe = plan.input.kind() != Input::Kind::null;
+        auto child = start_child(std::move(static_cast<ChildPlan&>(plan)));
+        if (!child) return child.error();
+        return drive(std::move(*child), plan, readiness, stop);
+    }
+    [[nodiscard]] static std::unique_ptr<Process> drive(Child child, const DrivePlan& plan, Readiness& readiness, StopSignal& stop) {
+        std::unique_ptr<Process> process{new Process{std::move(child), plan, readiness, stop}};
+        process->begin(plan.input);
         return process;
     }
 
@@ -158,79 +153,19 @@ private:
     static constexpr int chunks_per_step = 16;  // so that a flood cannot keep step() from looking at the clock
     static constexpr std::size_t notes_limit = 4096;
 
-    Process(const ProcessPlan& plan, Readiness& readiness, StopSignal& stop)
-        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark} {}
+    Process(Child child, const DrivePlan& plan, Readiness& readiness, StopSignal& stop)
+        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark},
+          pid_{child.pid}, exit_watch_{std::move(child.exit_watch)}, out_{std::move(child.out)}, err_{std::move(child.err)},
+          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)} {}
 
-    Result<void> launch(ProcessPlan& plan) {
-        auto out = make_pipe();
-        if (!out) return out.error();
-        Pipe err;
-        if (!plan.merge) {
-            auto pipe = make_pipe();
-            if (!pipe) return pipe.error();
-            err = std::move(*pipe);
+    void begin(const Input& input) {
+        for (const Fd* fd : {&out_, &err_, &lifeline_, &exit_watch_}) {
+            if (*fd) readiness_.watch_readable(*fd);
         }
-        Pipe input;
-        if (plan.input.kind() == Input::Kind::null) {
-            input.read.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-            if (!input.read) return system_error("open /dev/null");
-        } else {
-            auto pipe = make_pipe();
-            if (!pipe) return pipe.error();
-            input = std::move(*pipe);
-        }
-
-        std::vector<int> fds{input.read.get(), out->write.get(), plan.merge ? out->write.get() : err.write.get()};
-        Fd lifeline_child;
-        if (plan.lifeline != 0) {
-            int ends[2];
-#if defined(__linux__)
-            constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;
-#else
-            constexpr int type = SOCK_STREAM;
-#endif
-            if (::socketpair(AF_UNIX, type, 0, ends) != 0) return system_error("socketpair");
-            lifeline_.reset(ends[0]);
-            lifeline_child.reset(ends[1]);
-#if !defined(__linux__)
-            ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-            ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-#endif
-            set_nonblocking(lifeline_);
-        }
-        for (const int fd : plan.spawn.fds) {
-            if (lifeline_child && static_cast<int>(fds.size()) == plan.lifeline) fds.push_back(lifeline_child.get());
-            fds.push_back(fd);
-        }
-        if (lifeline_child && static_cast<int>(fds.size()) <= plan.lifeline) fds.push_back(lifeline_child.get());
-        plan.spawn.fds = std::move(fds);
-
-        auto spawned = spawn(plan.spawn);
-        if (!spawned) {
-            phase_ = Phase::done;
-            return spawned.error();
-        }
-        pid_ = spawned->pid;
-        exit_watch_ = std::move(spawned->exit_watch);
-        out_ = std::move(out->read);
-        err_ = std::move(err.read);
-        input_ = std::move(input.write);
-        for (const Fd* output : {&out_, &err_}) {
-            if (!*output) continue;
-            set_nonblocking(*output);
-            readiness_.watch_readable(*output);
-        }
-        if (lifeline_) readiness_.watch_readable(lifeline_);
-        if (exit_watch_) readiness_.watch_readable(exit_watch_);
-        if (input_) {
-            set_nonblocking(input_);
-            pending_input_ = plan.input.bytes();
-            close_input_when_empty_ = plan.input.kind() == Input::Kind::bytes;
-            pump_input();
-        }
+        pending_input_ = input.bytes();
+        close_input_when_empty_ = input.kind() != Input::Kind::pipe;
+        pump_input();
         readiness_.wake_at(next_wakeup());
-        phase_ = Phase::running;
-        return {};
     }
 
     void pump_input() {
@@ -353,7 +288,7 @@ private:
 
     Readiness& readiness_;
     StopSignal& stop_;
-    Phase phase_ = Phase::done;  // until launch() succeeds there is nothing to stop
+    Phase phase_ = Phase::running;
     std::optional<Clock::time_point> deadline_;
     std::chrono::milliseconds grace_;
     std::string mark_;

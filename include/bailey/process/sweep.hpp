@@ -31,9 +31,10 @@ inline void kill_marked([[maybe_unused]] std::string_view mark) {
         const Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
         const Fd words{::open(("/proc/" + std::string{entry->d_name} + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC)};
         if (!process || !words) continue;
-        std::string line(64 * 1024, '\0');
-        const auto size = ::read(words.get(), line.data(), line.size());
-        if (size > 0 && std::string_view{line.data(), static_cast<std::size_t>(size)}.find(mark) != std::string_view::npos)
+        std::string line;
+        char bytes[16 * 1024];
+        for (ssize_t size; (size = ::read(words.get(), bytes, sizeof bytes)) > 0;) line.append(bytes, static_cast<std::size_t>(size));
+        if (line.find(mark) != std::string::npos)
             ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
     }
 #endif
