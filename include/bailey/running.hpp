@@ -17,7 +17,7 @@
 #include <bailey/process/process.hpp>
 #include <bailey/run.hpp>
 #include <bailey/srt/guard.hpp>
-#include <bailey/srt/sandbox.hpp>
+#include <bailey/srt/launch.hpp>
 #include <bailey/srt/start_marker.hpp>
 #include <bailey/srt/start_remedy.hpp>
 
@@ -29,8 +29,8 @@ public:
     Running(Running&&) noexcept = default;
     Running& operator=(Running&&) noexcept = default;
 
-    [[nodiscard]] static Result<Running> start(std::shared_ptr<const srt::Sandbox> sandbox, srt::Request request, RunOptions options) {
-        std::unique_ptr<State> state{new State{std::move(sandbox), std::move(request), std::move(options)}};
+    [[nodiscard]] static Result<Running> start(std::shared_ptr<const srt::Source> source, srt::Request request, RunOptions options) {
+        std::unique_ptr<State> state{new State{std::move(source), std::move(request), std::move(options)}};
         if (auto begun = state->begin(); !begun) return begun.error();
         return Running{std::move(state)};
     }
@@ -70,8 +70,8 @@ public:
 
 private:
     struct State {
-        State(std::shared_ptr<const srt::Sandbox> in, srt::Request what, RunOptions how)
-            : sandbox{std::move(in)},
+        State(std::shared_ptr<const srt::Source> from, srt::Request what, RunOptions how)
+            : source{std::move(from)},
               request{std::move(what)},
               options{std::move(how)},
               out{options.output_limit, options.keep},
@@ -95,39 +95,44 @@ private:
 #if defined(__cpp_lib_jthread)
             if (options.stop.stop_possible()) on_stop.emplace(options.stop, StopRequest{&stop});
 #endif
-            if (options.limiter == nullptr) return launch();
-            readiness.watch_readable(options.limiter->fd());
             readiness.wake_at(deadline);
-            return start_when_allowed();
+            if (options.limiter == nullptr) return ask();
+            readiness.watch_readable(options.limiter->fd());
+            return ask_when_allowed();
+        }
+
+        Result<void> ask_when_allowed() {
+            slot = options.limiter->try_acquire();
+            if (!slot) return {};
+            readiness.forget(options.limiter->fd());
+            return ask();
         }
 
         /// Only now the workspace is looked at: what stood there while we waited for a slot does not count.
-        Result<void> launch() {
+        Result<void> ask() {
             if (stop.requested()) {  // cancelled before it began: it never begins
                 finished_early = Outcome::cancelled;
                 return {};
             }
-            auto prepared = sandbox->prepare(request, deadline);
-            if (!prepared) return prepared.error();
-            launched.emplace(std::move(*prepared));
+            request.merge_stderr = options.merge_stderr;
+            request.deadline = deadline;
+            awaited = source->ask(std::move(request));
+            return start_when_there();
+        }
+
+        Result<void> start_when_there() {
+            auto there = awaited->take(readiness);
+            if (!there) return {};
+            awaited.reset();
+            if (!*there) return there->error();
+            launched = std::move(**there);
             marker.emplace(launched->nonce());
-            auto plan = launched->take_plan();
-            plan.input = std::exchange(options.input, {});
-            plan.deadline = deadline;
-            plan.merge = options.merge_stderr;
-            auto started = process::Process::start(std::move(plan), readiness, stop);
+            auto started = launched->start(std::exchange(options.input, {}), readiness, stop);
             if (!started) return started.error();
             child = std::move(*started);
             if (!early_input.empty()) child->write(std::exchange(early_input, {}));
             if (input_closed) child->close_input();
             return {};
-        }
-
-        Result<void> start_when_allowed() {
-            slot = options.limiter->try_acquire();
-            if (!slot) return {};
-            readiness.forget(options.limiter->fd());
-            return launch();
         }
 
         bool step() {
@@ -138,9 +143,10 @@ private:
                     finished_early = Outcome::cancelled;
                 } else if (deadline && process::Clock::now() >= *deadline) {
                     finished_early = Outcome::timed_out;
-                } else if (auto started = start_when_allowed(); !started) {
-                    failure = started.error();
+                } else if (auto begun = awaited ? start_when_there() : ask_when_allowed(); !begun) {
+                    failure = begun.error();
                 }
+                if (failure || finished_early) awaited.reset();
                 return failure || result_ready();
             }
 #if defined(__cpp_exceptions)
@@ -157,6 +163,7 @@ private:
         }
 
         void receive(process::Stream stream, std::string_view bytes) {
+            if (options.merge_stderr && stream == process::Stream::err) return marker->aside(bytes);
             if (stream == (options.merge_stderr ? process::Stream::out : process::Stream::err)) {
                 bytes = marker->feed(bytes);
                 if (marker->seen()) slot.release();
@@ -237,7 +244,7 @@ private:
 
         [[nodiscard]] Error start_failure() const {
             if (const auto version = srt::guard_note(child->notes(), 'N')) {
-                const auto tools = sandbox->tools();
+                const auto tools = source->tools();
                 return {ErrorCode::srt_unavailable, text::concat({"bailey: node ", *version, " is too old: srt needs ", tools ? tools->node_floor : "a newer one", " or newer; install it, or name another in Tools::node"})};
             }
             std::string words = marker->before();
@@ -247,7 +254,7 @@ private:
             return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", std::to_string(child->ending().exit_code), "): ", words})};
         }
 
-        std::shared_ptr<const srt::Sandbox> sandbox;
+        std::shared_ptr<const srt::Source> source;
         srt::Request request;
         RunOptions options;
         process::Clock::time_point began = process::Clock::now();
@@ -263,7 +270,8 @@ private:
         std::optional<std::stop_callback<StopRequest>> on_stop;
 #endif
         Limiter::Slot slot;
-        std::optional<srt::Launch> launched;
+        std::unique_ptr<srt::Awaited> awaited;
+        std::unique_ptr<srt::Launch> launched;
         std::optional<srt::StartMarker> marker;
         std::exception_ptr thrown;
         std::string early_input;

@@ -19,6 +19,7 @@
 #include <bailey/policy/concept.hpp>
 #include <bailey/run.hpp>
 #include <bailey/running.hpp>
+#include <bailey/srt/cold.hpp>
 #include <bailey/srt/sandbox.hpp>
 #include <bailey/srt/tools.hpp>
 
@@ -77,7 +78,7 @@ public:
     [[nodiscard]] Result<std::string> try_settings_json() const { return sandbox_->settings_json(); }
 
     [[nodiscard]] Result<Running> try_spawn(std::string_view command, RunOptions options = {}) const {
-        return start({std::string{command}, {}, options.cwd, options.env}, std::move(options));
+        return start({.command = std::string{command}, .cwd = options.cwd, .environment = options.env}, std::move(options));
     }
     [[nodiscard]] Result<CommandResult> try_run(std::string_view command, RunOptions options = {}) const {
         return finish(try_spawn(command, std::move(options)));
@@ -85,7 +86,7 @@ public:
     /// No shell: argv[0] is looked up on the command's PATH, and every argument arrives as it is.
     [[nodiscard]] Result<CommandResult> try_run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
         if (argv.empty()) return Error{ErrorCode::policy, "bailey: run_argv was given no program; the first word is its name"};
-        return finish(start({{}, {argv.begin(), argv.end()}, options.cwd, options.env}, std::move(options)));
+        return finish(start({.argv = {argv.begin(), argv.end()}, .cwd = options.cwd, .environment = options.env}, std::move(options)));
     }
     [[nodiscard]] Result<CommandResult> try_run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
         return try_run_argv(std::span{argv.begin(), argv.size()}, std::move(options));
@@ -122,7 +123,7 @@ private:
 
     [[nodiscard]] Result<Running> start(srt::Request request, RunOptions&& options) const {
         if (auto checked = check(request); !checked) return checked.error();
-        return Running::start(sandbox_, std::move(request), std::move(options));
+        return Running::start(std::make_shared<const srt::ColdSource>(sandbox_), std::move(request), std::move(options));
     }
     [[nodiscard]] static Result<CommandResult> finish(Result<Running> running) {
         if (!running) return running.error();

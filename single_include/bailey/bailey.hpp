@@ -4234,11 +4234,20 @@ struct CommandResult {
 
 namespace bailey::process {
 
+/// A name for an open file that has none (O_TMPFILE). The child gives it, before it becomes the program: from then on somebody is there
+/// to take it away, however the host dies. Linux only; a name that is taken stays what it is.
+struct NewName {
+    int file = -1;
+    int directory = -1;
+    std::string name;
+};
+
 struct SpawnPlan {
     std::vector<std::string> argv;         ///< argv[0] is the absolute path of the program
     std::vector<std::string> environment;  ///< NAME=value, all there is
     std::vector<int> fds;                  ///< what becomes 0, 1, 2, 3 …; all others are closed
     int directory = -1;                    ///< a descriptor of the working directory
+    std::vector<NewName> names{};
 };
 
 struct Spawned {
@@ -4266,6 +4275,9 @@ struct ChildSetup {
     const int* fds;
     int fd_count;
     int directory;
+    const NewName* names;
+    const std::string* named_files;
+    std::size_t name_count;
     const char* failed_call = nullptr;
     int error_number = 0;
 };
@@ -4349,6 +4361,9 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     // System V memory and queues of the host; srt leaves that namespace alone. Only root may, others are held by the files' owners.
     ::syscall(SYS_unshare, CLONE_NEWIPC);
 
+    for (std::size_t i = 0; i < setup.name_count; ++i)
+        ::syscall(SYS_linkat, AT_FDCWD, setup.named_files[i].c_str(), setup.names[i].directory, setup.names[i].name.c_str(), AT_SYMLINK_FOLLOW);
+
     if (::syscall(SYS_fchdir, setup.directory) < 0) return child_failed(setup, "fchdir");
 
     int parked[first_free_fd];
@@ -4378,7 +4393,10 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     const auto argv = detail::c_strings(plan.argv);
     const auto environment = detail::c_strings(plan.environment);
     if (plan.fds.size() > detail::first_free_fd) return system_error("spawn", EMFILE);
-    detail::ChildSetup setup{argv.data(), environment.data(), plan.fds.data(), static_cast<int>(plan.fds.size()), plan.directory};
+    std::vector<std::string> named_files;
+    for (const auto& name : plan.names) named_files.push_back(text::concat({"/proc/self/fd/", std::to_string(name.file)}));
+    detail::ChildSetup setup{argv.data(), environment.data(), plan.fds.data(), static_cast<int>(plan.fds.size()), plan.directory,
+                             plan.names.data(), named_files.data(), named_files.size()};
 
     constexpr std::size_t stack_size = 64 * 1024;
     void* const stack = ::mmap(nullptr, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -4466,9 +4484,10 @@ inline void kill_marked([[maybe_unused]] std::string_view mark) {
         const Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
         const Fd words{::open(("/proc/" + std::string{entry->d_name} + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC)};
         if (!process || !words) continue;
-        std::string line(64 * 1024, '\0');
-        const auto size = ::read(words.get(), line.data(), line.size());
-        if (size > 0 && std::string_view{line.data(), static_cast<std::size_t>(size)}.find(mark) != std::string_view::npos)
+        std::string line;
+        char bytes[16 * 1024];
+        for (ssize_t size; (size = ::read(words.get(), bytes, sizeof bytes)) > 0;) line.append(bytes, static_cast<std::size_t>(size));
+        if (line.find(mark) != std::string::npos)
             ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
     }
 #endif
@@ -4476,25 +4495,102 @@ inline void kill_marked([[maybe_unused]] std::string_view mark) {
 
 }  // namespace bailey::process
 
-// ---- bailey/process/process.hpp ----
-// The life of one child: its streams, its deadline, its end and the end of everything in its group. Knows nothing of policies or srt.
+// ---- bailey/process/child.hpp ----
+// A child that has been started and that nobody drives yet: its streams, and the socket by which it learns that the host has died.
 
 namespace bailey::process {
 
-enum class Stream { out, err };
-
-struct ProcessPlan {
-    SpawnPlan spawn;                          ///< fds: what becomes 3, 4 …; 0, 1 and 2 are made here
-    int lifeline = 0;                         ///< the child's number for a socket that ends when the host dies, and carries notes back
-    bool merge = false;                       ///< stderr goes where stdout goes
-    std::string mark;                         ///< in the command line of whatever a kill of the group could miss; empty: nothing
-    Input input;
-    std::optional<Clock::time_point> deadline;
-    std::chrono::milliseconds grace{300};     ///< between SIGTERM and SIGKILL
+struct ChildPlan {
+    SpawnPlan spawn;          ///< fds: what becomes 3, 4 …; 0, 1 and 2 are made here
+    int lifeline = 0;         ///< the child's number for a socket that ends when the host dies, and carries notes back; 0: none
+    bool merge = false;       ///< stderr goes where stdout goes
+    bool input_pipe = false;  ///< standard input is a pipe, else /dev/null
 };
 
-/// A request to stop that any thread may make, and that wakes whoever waits on the Readiness it was attached to.
-class StopSignal {
+struct Child {
+    pid_t pid = -1;
+    Fd exit_watch, out, err, input, lifeline;
+};
+
+/// Both ends are close-on-exec from birth.
+[[nodiscard]] inline Result<Pipe> make_socket_pair() {
+    int ends[2];
+#if defined(__linux__)
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return system_error("socketpair");
+#else
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return system_error("socketpair");
+    ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+#endif
+    return Pipe{Fd{ends[0]}, Fd{ends[1]}};
+}
+
+[[nodiscard]] inline Result<Child> start_child(ChildPlan plan) {
+    auto out = make_pipe();
+    if (!out) return out.error();
+    Pipe err, input, lifeline;
+    if (!plan.merge) {
+        auto pipe = make_pipe();
+        if (!pipe) return pipe.error();
+        err = std::move(*pipe);
+    }
+    if (plan.input_pipe) {
+        auto pipe = make_pipe();
+        if (!pipe) return pipe.error();
+        input = std::move(*pipe);
+    } else {
+        input.read.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        if (!input.read) return system_error("open /dev/null");
+    }
+    if (plan.lifeline != 0) {
+        auto pair = make_socket_pair();
+        if (!pair) return pair.error();
+        lifeline = std::move(*pair);
+    }
+
+    std::vector<int> fds{input.read.get(), out->write.get(), plan.merge ? out->write.get() : err.write.get()};
+    for (const int fd : plan.spawn.fds) {
+        if (lifeline.write && static_cast<int>(fds.size()) == plan.lifeline) fds.push_back(lifeline.write.get());
+        fds.push_back(fd);
+    }
+    if (lifeline.write && static_cast<int>(fds.size()) <= plan.lifeline) fds.push_back(lifeline.write.get());
+    plan.spawn.fds = std::move(fds);
+
+    auto spawned = spawn(plan.spawn);
+    if (!spawned) return spawned.error();
+    for (const Fd* ours : {&out->read, &err.read, &input.write, &lifeline.read}) {
+        if (*ours) set_nonblocking(*ours);
+    }
+    return Child{spawned->pid, std::move(spawned->exit_watch), std::move(out->read), std::move(err.read), std::move(input.write), std::move(lifeline.read)};
+}
+
+/// Whether it has ended, by itself or by somebody's hand.
+[[nodiscard]] inline bool has_ended(const Child& child) {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT | WNOHANG) != 0 || info.si_pid != 0;
+}
+
+/// Ends a child that nobody drives, with its group and whatever has that mark in its command line, and reaps it.
+inline void end_child(Child child, std::string_view mark) {
+    if (child.pid <= 0) return;
+    // WNOWAIT keeps the id ours until the group has been swept; ECHILD: somebody else reaps here, and the id may be anybody's.
+    siginfo_t info{};
+    const bool ours = ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT | WNOHANG) == 0;
+    if (ours) ::kill(-child.pid, SIGKILL);
+    child.lifeline.reset();  // the child ends by itself when it reads that
+    while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    if (!mark.empty()) kill_marked(mark);
+}
+
+}  // namespace bailey::process
+
+// ---- bailey/process/wakeup.hpp ----
+// Wakes whoever waits on a Readiness, from any thread.
+
+namespace bailey::process {
+
+class Wakeup {
 public:
     [[nodiscard]] Result<void> attach(Readiness& readiness) {
         auto pipe = make_pipe();
@@ -4505,14 +4601,10 @@ public:
         readiness.watch_readable(pipe_.read);
         return {};
     }
-    void request() {
-        requested_.store(true, std::memory_order_release);
-        (void)!::write(pipe_.write.get(), "", 1);
-    }
-    [[nodiscard]] bool requested() const { return requested_.load(std::memory_order_acquire); }
+    void ring() const { (void)!::write(pipe_.write.get(), "", 1); }
 
-    /// The wake-up has been heard; the request stays.
-    void quiet() {
+    /// The wake-up has been heard.
+    void quiet() const {
         char bytes[64];
         while (::read(pipe_.read.get(), bytes, sizeof bytes) > 0) {
         }
@@ -4520,6 +4612,43 @@ public:
 
 private:
     Pipe pipe_;
+};
+
+}  // namespace bailey::process
+
+// ---- bailey/process/process.hpp ----
+// The life of one child: its streams, its deadline, its end and the end of everything in its group. Knows nothing of policies or srt.
+
+namespace bailey::process {
+
+enum class Stream { out, err };
+
+/// What a child is to be driven by.
+struct DrivePlan {
+    std::string mark;                         ///< in the command line of whatever a kill of the group could miss; empty: nothing
+    Input input;
+    std::optional<Clock::time_point> deadline;
+    std::chrono::milliseconds grace{300};     ///< between SIGTERM and SIGKILL
+};
+
+/// A child that is driven from its start.
+struct ProcessPlan : ChildPlan, DrivePlan {};
+
+/// A request to stop that any thread may make, and that wakes whoever waits on the Readiness it was attached to.
+class StopSignal {
+public:
+    [[nodiscard]] Result<void> attach(Readiness& readiness) { return wakeup_.attach(readiness); }
+    void request() {
+        requested_.store(true, std::memory_order_release);
+        wakeup_.ring();
+    }
+    [[nodiscard]] bool requested() const { return requested_.load(std::memory_order_acquire); }
+
+    /// The wake-up has been heard; the request stays.
+    void quiet() const { wakeup_.quiet(); }
+
+private:
+    Wakeup wakeup_;
     std::atomic<bool> requested_{false};
 };
 
@@ -4537,8 +4666,14 @@ public:
     Process& operator=(const Process&) = delete;
 
     [[nodiscard]] static Result<std::unique_ptr<Process>> start(ProcessPlan plan, Readiness& readiness, StopSignal& stop) {
-        std::unique_ptr<Process> process{new Process{plan, readiness, stop}};
-        if (auto started = process->launch(plan); !started) return started.error();
+        plan.input_pipe = plan.input.kind() != Input::Kind::null;
+        auto child = start_child(std::move(static_cast<ChildPlan&>(plan)));
+        if (!child) return child.error();
+        return drive(std::move(*child), plan, readiness, stop);
+    }
+    [[nodiscard]] static std::unique_ptr<Process> drive(Child child, const DrivePlan& plan, Readiness& readiness, StopSignal& stop) {
+        std::unique_ptr<Process> process{new Process{std::move(child), plan, readiness, stop}};
+        process->begin(plan.input);
         return process;
     }
 
@@ -4611,79 +4746,19 @@ private:
     static constexpr int chunks_per_step = 16;  // so that a flood cannot keep step() from looking at the clock
     static constexpr std::size_t notes_limit = 4096;
 
-    Process(const ProcessPlan& plan, Readiness& readiness, StopSignal& stop)
-        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark} {}
+    Process(Child child, const DrivePlan& plan, Readiness& readiness, StopSignal& stop)
+        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark},
+          pid_{child.pid}, exit_watch_{std::move(child.exit_watch)}, out_{std::move(child.out)}, err_{std::move(child.err)},
+          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)} {}
 
-    Result<void> launch(ProcessPlan& plan) {
-        auto out = make_pipe();
-        if (!out) return out.error();
-        Pipe err;
-        if (!plan.merge) {
-            auto pipe = make_pipe();
-            if (!pipe) return pipe.error();
-            err = std::move(*pipe);
+    void begin(const Input& input) {
+        for (const Fd* fd : {&out_, &err_, &lifeline_, &exit_watch_}) {
+            if (*fd) readiness_.watch_readable(*fd);
         }
-        Pipe input;
-        if (plan.input.kind() == Input::Kind::null) {
-            input.read.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-            if (!input.read) return system_error("open /dev/null");
-        } else {
-            auto pipe = make_pipe();
-            if (!pipe) return pipe.error();
-            input = std::move(*pipe);
-        }
-
-        std::vector<int> fds{input.read.get(), out->write.get(), plan.merge ? out->write.get() : err.write.get()};
-        Fd lifeline_child;
-        if (plan.lifeline != 0) {
-            int ends[2];
-#if defined(__linux__)
-            constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;
-#else
-            constexpr int type = SOCK_STREAM;
-#endif
-            if (::socketpair(AF_UNIX, type, 0, ends) != 0) return system_error("socketpair");
-            lifeline_.reset(ends[0]);
-            lifeline_child.reset(ends[1]);
-#if !defined(__linux__)
-            ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-            ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-#endif
-            set_nonblocking(lifeline_);
-        }
-        for (const int fd : plan.spawn.fds) {
-            if (lifeline_child && static_cast<int>(fds.size()) == plan.lifeline) fds.push_back(lifeline_child.get());
-            fds.push_back(fd);
-        }
-        if (lifeline_child && static_cast<int>(fds.size()) <= plan.lifeline) fds.push_back(lifeline_child.get());
-        plan.spawn.fds = std::move(fds);
-
-        auto spawned = spawn(plan.spawn);
-        if (!spawned) {
-            phase_ = Phase::done;
-            return spawned.error();
-        }
-        pid_ = spawned->pid;
-        exit_watch_ = std::move(spawned->exit_watch);
-        out_ = std::move(out->read);
-        err_ = std::move(err.read);
-        input_ = std::move(input.write);
-        for (const Fd* output : {&out_, &err_}) {
-            if (!*output) continue;
-            set_nonblocking(*output);
-            readiness_.watch_readable(*output);
-        }
-        if (lifeline_) readiness_.watch_readable(lifeline_);
-        if (exit_watch_) readiness_.watch_readable(exit_watch_);
-        if (input_) {
-            set_nonblocking(input_);
-            pending_input_ = plan.input.bytes();
-            close_input_when_empty_ = plan.input.kind() == Input::Kind::bytes;
-            pump_input();
-        }
+        pending_input_ = input.bytes();
+        close_input_when_empty_ = input.kind() != Input::Kind::pipe;
+        pump_input();
         readiness_.wake_at(next_wakeup());
-        phase_ = Phase::running;
-        return {};
     }
 
     void pump_input() {
@@ -4806,7 +4881,7 @@ private:
 
     Readiness& readiness_;
     StopSignal& stop_;
-    Phase phase_ = Phase::done;  // until launch() succeeds there is nothing to stop
+    Phase phase_ = Phase::running;
     std::optional<Clock::time_point> deadline_;
     std::chrono::milliseconds grace_;
     std::string mark_;
@@ -4851,7 +4926,7 @@ inline constexpr int lifeline_fd = 4;
 inline constexpr std::string_view guard_script = R"js('use strict';
 var fs = require('fs'), net = require('net'), processes = require('child_process');
 var args = process.argv.splice(1, 5), cli = args[0], floor = args[1], left = +args[2], places = JSON.parse(args[3]), mark = args[4];
-function note(text) { try { fs.writeSync(4, text + '\n'); } catch (e) {} }
+function note(text) { try { fs.writeSync(4, text + '\n'); return true; } catch (e) { return e.code === 'EAGAIN'; } }
 function older(a, b) {
   a = a.split('.'); b = b.split('.');
   for (var i = 0; i < 3; i++) if (+(a[i] || 0) !== +(b[i] || 0)) return +(a[i] || 0) < +(b[i] || 0);
@@ -4871,7 +4946,7 @@ function hostDied() {
 var lifeline = new net.Socket({fd: 4, readable: true, writable: false});
 lifeline.on('error', hostDied); lifeline.on('close', hostDied); lifeline.resume(); lifeline.unref();
 if (left > 0 && left < 2e9) setTimeout(function () { note('T'); endGroup(); }, left + 500).unref();
-process.on('exit', function (code) { note('X' + code); });
+process.on('exit', function (code) { if (!note('X' + code)) hostDied(); });  // srt may end before it is seen
 if (process.platform === 'linux' && process.geteuid() === 0) {
   var spawn = processes.spawn, mount = ' --proc /proc ',
       covered = ['sys', 'fs', 'acpi', 'asound', 'driver', 'dynamic_debug', 'mtrr', 'scsi'];
@@ -4907,227 +4982,808 @@ import(require('url').pathToFileURL(cli).href);
 
 }  // namespace bailey::srt
 
-// ---- bailey/process/sealed.hpp ----
-// Text that a child can read and nobody can change: no file, no name.
+// ---- bailey/srt/tools.hpp ----
+// Finds srt, node, bwrap, socat and rg, makes them absolute and real, and refuses what a sandbox could rewrite.
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+namespace bailey {
 
-namespace bailey::process {
+/// Where the tools are; an empty member is looked up on the host's PATH.
+struct Tools {
+    std::string srt{};    ///< the executable, or the directory of the npm package @anthropic-ai/sandbox-runtime
+    std::string node{};   ///< the real node, not a version manager's shim
+    std::string bwrap{};  ///< Linux only, as is socat
+    std::string socat{};
+    std::string rg{};
+};
 
-/// Linux: a memfd under every seal. macOS has none: a pipe that holds the text and has no writer any more.
-[[nodiscard]] inline Result<Fd> sealed_text(std::string_view text) {
-#if defined(__linux__)
-    Fd fd{::memfd_create("bailey", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-    if (!fd) return system_error("memfd_create");
-    if (auto written = write_all(fd, text); !written) return written.error();
-    if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return system_error("fcntl(F_ADD_SEALS)");
-    return fd;
-#else
-    auto pipe = make_pipe();
-    if (!pipe) return pipe.error();
-    set_nonblocking(pipe->write);  // more than the pipe holds is an error, not a wait for a reader that has not started
-    if (auto written = write_all(pipe->write, text); !written) return written.error();
-    return std::move(pipe->read);
-#endif
+namespace srt {
+
+/// The oldest srt whose behaviour bailey was measured against; older ones run without settings they cannot read, or break as root.
+inline constexpr std::string_view oldest_srt = "0.0.83";
+inline constexpr std::string_view package_name = "@anthropic-ai/sandbox-runtime";
+inline constexpr std::string_view install_srt = "install it outside the workspace with: npm install -g @anthropic-ai/sandbox-runtime";
+
+struct FoundTools {
+    std::string package;      ///< real directory of the npm package
+    std::string version;
+    std::string node;
+    std::string node_floor;   ///< the oldest node that this srt accepts
+    std::string bwrap, socat, rg;
+
+    [[nodiscard]] std::string cli() const { return package + "/dist/cli.js"; }
+    [[nodiscard]] std::string vendor() const { return package + "/vendor"; }
+};
+
+/// -1, 0 or 1 for dotted numbers; anything after the numbers is ignored.
+[[nodiscard]] constexpr int compare_versions(std::string_view a, std::string_view b) {
+    const auto next = [](std::string_view& text) {
+        long number = 0;
+        while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
+            number = number * 10 + (text.front() - '0');
+            text.remove_prefix(1);
+        }
+        if (!text.empty() && text.front() == '.') text.remove_prefix(1);
+        return number;
+    };
+    for (int part = 0; part < 3; ++part) {
+        const long left = next(a), right = next(b);
+        if (left != right) return left < right ? -1 : 1;
+    }
+    return 0;
 }
 
-}  // namespace bailey::process
+namespace detail {
 
-// ---- bailey/settings/json.hpp ----
-// Writes JSON, and only writes: objects and arrays of strings and truths, which is all that srt's settings are made of.
+[[nodiscard]] inline Error unavailable(const std::string& what) { return {ErrorCode::srt_unavailable, "bailey: " + what}; }
 
-namespace bailey::settings {
+[[nodiscard]] inline std::string read_small_file(const std::string& path) {
+    std::string content;
+    const process::Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    std::array<char, 4096> buffer;
+    while (file && content.size() < 1'000'000) {
+        const auto size = ::read(file.get(), buffer.data(), buffer.size());
+        if (size <= 0) break;
+        content.append(buffer.data(), static_cast<std::size_t>(size));
+    }
+    return content;
+}
 
-/// Text must be valid UTF-8.
-[[nodiscard]] inline std::string json_string(std::string_view text) {
+/// The string value of a key path such as {"engines", "node"}; enough of JSON for a package.json that npm wrote.
+[[nodiscard]] inline std::string json_member(std::string_view json, std::initializer_list<std::string_view> path) {
+    std::vector<std::string> here;  // the keys that lead to the current object
+    std::string key, text;
+    bool expects_value = false;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const char c = json[i];
+        if (c == '"') {
+            text.clear();
+            for (++i; i < json.size() && json[i] != '"'; ++i) {
+                if (json[i] == '\\') ++i;
+                if (i < json.size()) text += json[i];
+            }
+            if (!expects_value) {
+                key = text;
+            } else if (here.size() + 1 == path.size() && std::equal(here.begin(), here.end(), path.begin()) && key == *(path.end() - 1)) {
+                return text;
+            }
+        } else if (c == ':') {
+            expects_value = true;
+        } else if (c == ',') {
+            expects_value = false;
+        } else if (c == '{') {
+            if (i != 0) here.push_back(expects_value ? key : "");
+            expects_value = false;
+        } else if (c == '}' || c == ']') {
+            if (!here.empty()) here.pop_back();
+        } else if (c == '[') {
+            here.push_back(key);
+        }
+    }
+    return {};
+}
+
+/// The first of that name on the host's PATH, else in the places where it is usually installed.
+[[nodiscard]] inline std::string search_path(std::string_view name) {
+    const char* variable = std::getenv("PATH");
+    std::string directories = variable != nullptr ? variable : "";
+    directories += ":/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
+    for (std::size_t begin = 0; begin <= directories.size();) {
+        const auto end = std::min(directories.find(':', begin), directories.size());
+        const auto directory = directories.substr(begin, end - begin);
+        begin = end + 1;
+        if (!directory.starts_with('/')) continue;  // relative entries change with the host's directory
+        auto candidate = paths::join(directory, name);
+        struct stat status {};
+        if (::stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    }
+    return {};
+}
+
+/// The file or directory above it that every user of the machine may change; empty when there is none.
+[[nodiscard]] inline std::string writable_by_others(const std::string& path) {
+    for (std::string at = path;; at = paths::parent(at)) {
+        struct stat status {};
+        if (::stat(at.c_str(), &status) != 0) return at;
+        const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+        if ((status.st_mode & S_IWOTH) != 0 && !sticky) return at;
+        if (at == "/") return {};
+    }
+}
+
+class ToolFinder {
+public:
+    ToolFinder(const Tools& tools, const Boundary& boundary) : tools_{tools}, writable_{writable_paths(boundary)} {}
+
+    Result<FoundTools> find() {
+        if (auto found = find_srt(); !found) return found.error();
+        if (auto found = find_program("node", tools_.node, found_.node, "install node " + found_.node_floor + " or newer, or name it in Tools::node"); !found)
+            return found.error();
+        if (auto real_node = check_node(); !real_node) return real_node.error();
+        if (on_linux) {
+            if (auto found = find_program("bwrap", tools_.bwrap, found_.bwrap, "install bubblewrap (Debian: apt-get install bubblewrap)"); !found)
+                return found.error();
+            if (auto found = find_program("socat", tools_.socat, found_.socat, "install socat (Debian: apt-get install socat)"); !found)
+                return found.error();
+        }
+        if (auto found = find_program("rg", tools_.rg, found_.rg, "install ripgrep (Debian: apt-get install ripgrep)"); !found) return found.error();
+        return std::move(found_);
+    }
+
+private:
+    Result<void> find_srt() {
+        std::string named = tools_.srt;
+        if (named.empty()) named = search_path("srt");
+        if (named.empty()) return unavailable(text::concat({"srt is not on the PATH; ", install_srt}));
+        const auto real = paths::real(named);
+        if (!real) return unavailable(text::concat({"srt ", paths::quoted(named), ": ", std::strerror(errno), "; ", install_srt}));
+        struct stat status {};
+        ::stat(real->c_str(), &status);
+        if (!S_ISDIR(status.st_mode) && ::access(real->c_str(), X_OK) != 0)
+            return unavailable(text::concat({"srt ", paths::quoted(named), " is not executable; ", install_srt}));
+
+        // npm links bin/srt to <package>/dist/cli.js.
+        found_.package = S_ISDIR(status.st_mode) ? *real : std::string{paths::parent(paths::parent(*real))};
+        const auto manifest = read_small_file(found_.package + "/package.json");
+        if (json_member(manifest, {"name"}) != package_name || (!S_ISDIR(status.st_mode) && *real != found_.cli()))
+            return unavailable(text::concat({"srt ", paths::quoted(named), " leads to ", paths::quoted(*real), ", which is not part of the npm package ", package_name, " (a version manager's shim?); set Tools::srt to the directory of the package"}));
+        found_.version = json_member(manifest, {"version"});
+        if (compare_versions(found_.version, oldest_srt) < 0)
+            return unavailable(text::concat({"srt ", found_.version, " in ", paths::quoted(found_.package), " is too old: bailey needs ", oldest_srt, " or newer; ", install_srt}));
+        const auto engines = json_member(manifest, {"engines", "node"});
+        const auto digit = std::find_if(engines.begin(), engines.end(), [](char c) { return c >= '0' && c <= '9'; });
+        found_.node_floor.assign(digit, std::find_if(digit, engines.end(), [](char c) { return c != '.' && (c < '0' || c > '9'); }));
+        if (!paths::exists(found_.cli())) return unavailable(text::concat({"srt ", paths::quoted(found_.package), " has no dist/cli.js; ", install_srt}));
+        if (auto trusted = trust("srt", found_.cli()); !trusted) return trusted;
+
+        // node takes srt's own dependencies from the node_modules of every directory above it.
+        for (std::string_view above = found_.package; above != "/"; above = paths::parent(above)) {
+            const auto modules = paths::join(above, "node_modules");
+            for (const auto& writable : writable_) {
+                if (paths::is_within(writable, modules) || paths::is_within(writable, found_.package))
+                    return unavailable(text::concat({"srt's modules in ", paths::quoted(modules), " could be rewritten by the sandbox, which may write ", paths::quoted(writable), "; ", install_srt}));
+            }
+        }
+        return {};
+    }
+
+    Result<void> find_program(std::string_view name, const std::string& named, std::string& found, const std::string& remedy) {
+        const std::string candidate = named.empty() ? search_path(name) : named;
+        if (candidate.empty()) return unavailable(text::concat({name, " is not on the PATH; ", remedy}));
+        const auto real = paths::real(candidate);
+        if (!real) return unavailable(text::concat({name, " ", paths::quoted(candidate), ": ", std::strerror(errno), "; ", remedy}));
+        struct stat status {};
+        if (::stat(real->c_str(), &status) != 0 || !S_ISREG(status.st_mode) || ::access(real->c_str(), X_OK) != 0)
+            return unavailable(text::concat({name, " ", paths::quoted(candidate), " is not an executable file; ", remedy}));
+        found = *real;
+        return trust(name, found);
+    }
+
+    /// A shim would look up another node by an environment that the launcher does not have.
+    Result<void> check_node() const {
+        const auto name = found_.node.substr(found_.node.rfind('/') + 1);
+        const auto beginning = [&] {
+            const process::Fd file{::open(found_.node.c_str(), O_RDONLY | O_CLOEXEC)};
+            char bytes[2]{};
+            return ::read(file.get(), bytes, sizeof bytes) == 2 ? std::string{bytes, 2} : std::string{};
+        }();
+        if (name.starts_with("node") && beginning != "#!") return {};
+        return unavailable(text::concat({"node ", paths::quoted(found_.node), " is a version manager's shim; set Tools::node to the real node"}));
+    }
+
+    [[nodiscard]] Result<void> trust(std::string_view name, const std::string& path) const {
+        for (const auto& writable : writable_) {
+            if (paths::is_within(path, writable))
+                return unavailable(text::concat({name, " ", paths::quoted(path), " could be rewritten by the sandbox, which may write ", paths::quoted(writable), "; install it elsewhere"}));
+        }
+        if (const auto loose = writable_by_others(path); !loose.empty())
+            return unavailable(text::concat({name, " ", paths::quoted(path), " could be rewritten by any user of this machine: ", paths::quoted(loose), " is writable for all; chmod o-w it"}));
+        return {};
+    }
+
+    const Tools& tools_;
+    std::vector<std::string> writable_;
+    FoundTools found_;
+};
+
+}  // namespace detail
+
+/// Every tool, found and trusted for this boundary, or a SrtUnavailableError that says how to mend it.
+[[nodiscard]] inline Result<FoundTools> find_tools(const Tools& tools, const Boundary& boundary) {
+    return detail::ToolFinder{tools, boundary}.find();
+}
+
+}  // namespace srt
+}  // namespace bailey
+
+// ---- bailey/srt/launch.hpp ----
+// One run of a command, and where its sandbox comes from: started for it alone, or kept by a session.
+
+namespace bailey::srt {
+
+/// What one run is asked to do.
+struct Request {
+    std::string command{};            ///< for bash -c, unless there is an
+    std::vector<std::string> argv{};  ///< run without a shell
+    std::string cwd{};                ///< inside the workspace; empty: its root
+    std::vector<EnvironmentEntry> environment{};
+    bool merge_stderr = false;
+    std::optional<process::Clock::time_point> deadline{};
+};
+
+/// A sandbox that one command is about to run in; its directories, placeholders and settings live as long as it does.
+class Launch {
+public:
+    virtual ~Launch() = default;
+
+    /// What the sandbox prints last before it becomes the command.
+    [[nodiscard]] virtual const std::string& nonce() const = 0;
+    [[nodiscard]] virtual Result<std::unique_ptr<process::Process>> start(Input input, process::Readiness& readiness, process::StopSignal& stop) = 0;
+    /// After the end: what was refused as far as it is known, and what the command planted for the host, which is moved away.
+    [[nodiscard]] virtual std::vector<Violation> look_around() = 0;
+};
+
+/// A sandbox that was asked for.
+class Awaited {
+public:
+    virtual ~Awaited() = default;
+    /// The launch, why there is none, or nothing yet: then the readiness wakes when there is.
+    [[nodiscard]] virtual std::optional<Result<std::unique_ptr<Launch>>> take(process::Readiness& readiness) = 0;
+};
+
+/// Where sandboxes come from. Used from many threads.
+class Source {
+public:
+    virtual ~Source() = default;
+    [[nodiscard]] virtual std::unique_ptr<Awaited> ask(Request request) const = 0;
+    [[nodiscard]] virtual Result<FoundTools> tools() const = 0;
+    /// As it is now.
+    [[nodiscard]] virtual Boundary boundary_now() const = 0;
+};
+
+}  // namespace bailey::srt
+
+// ---- bailey/srt/start_marker.hpp ----
+// Tells srt's own words from the command's: everything on stderr before the marker is srt's, everything after it the command's.
+
+namespace bailey::srt {
+
+class StartMarker {
+public:
+    /// The nonce must be unguessable: the command could print the marker before it had started otherwise.
+    explicit StartMarker(std::string_view nonce) : marker_{'\x1e' + std::string{nonce} + '\n'} {}
+
+    [[nodiscard]] bool seen() const { return seen_; }
+
+    /// What srt said before the marker, or instead of it.
+    [[nodiscard]] std::string before() const { return aside_ + before_; }
+
+    /// What srt said where the command says nothing.
+    void aside(std::string_view words) { aside_ += words.substr(0, limit - aside_.size()); }
+
+    /// Takes a chunk of stderr and returns what of it is the command's. Only the first marker counts and is removed.
+    [[nodiscard]] std::string_view feed(std::string_view chunk) {
+        if (seen_) return chunk;
+        const auto known = before_.size();
+        before_.append(chunk);
+        const auto at = before_.find(marker_, known < marker_.size() ? 0 : known - marker_.size());
+        if (at == std::string::npos) {
+            // srt says little; more than this is something else, of which the end matters
+            if (before_.size() > limit) before_.erase(0, before_.size() - limit / 2);
+            return {};
+        }
+        seen_ = true;
+        const auto ours = before_.size() - at - marker_.size();
+        before_.resize(at);
+        return chunk.substr(chunk.size() - ours);
+    }
+
+private:
+    static constexpr std::size_t limit = 64 * 1024;
+
+    std::string marker_;
+    std::string before_, aside_;
+    bool seen_ = false;
+};
+
+}  // namespace bailey::srt
+
+// ---- bailey/srt/start_remedy.hpp ----
+// What to change on the machine when srt said why its sandbox did not start.
+
+namespace bailey::srt {
+
+/// Empty when the words are not known. The words are bwrap's and srt's own (srt-facts, section 4).
+[[nodiscard]] inline std::string_view start_remedy(std::string_view words) {
+    constexpr std::string_view no_namespaces =
+        "bubblewrap needs user namespaces, which are off or used up here; as root: sysctl -w user.max_user_namespaces=65536, on Debian also "
+        "kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in a container allow them in its security profile";
+    struct Known {
+        std::string_view part, remedy;
+    };
+    constexpr std::array<Known, 5> known{{
+        {"Creating new namespace failed", no_namespaces},
+        {"No permissions to create new namespace", no_namespaces},
+        {"setting up uid map", no_namespaces},
+        {"RTM_NEWADDR", no_namespaces},
+        {"CAP_SETFCAP", "run as an ordinary user, or give the container's root the capability CAP_SETFCAP"},
+    }};
+    for (const auto& [part, remedy] : known) {
+        if (words.find(part) != words.npos) return remedy;
+    }
+    return {};
+}
+
+}  // namespace bailey::srt
+
+namespace bailey {
+
+/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it.
+class Running {
+public:
+    Running(Running&&) noexcept = default;
+    Running& operator=(Running&&) noexcept = default;
+
+    [[nodiscard]] static Result<Running> start(std::shared_ptr<const srt::Source> source, srt::Request request, RunOptions options) {
+        std::unique_ptr<State> state{new State{std::move(source), std::move(request), std::move(options)}};
+        if (auto begun = state->begin(); !begun) return begun.error();
+        return Running{std::move(state)};
+    }
+
+    /// Readable when step() has something to do: for poll, epoll or kqueue. Stays the same and valid while this lives.
+    [[nodiscard]] int fd() const { return state_->readiness.fd(); }
+
+    /// Does what can be done now and never blocks, but for the callbacks. True when the command has ended.
+    bool step() { return state_->step(); }
+
+    /// From any thread: ends the command with Outcome::cancelled, unless it has ended before.
+    void stop() { state_->stop.request(); }
+
+    /// Input::pipe() only. Bytes that the command does not read are dropped when it ends.
+    void write(std::string_view bytes) { state_->write(bytes); }
+    void close_input() { state_->close_input(); }
+
+    /// Waits at most that long; true when the command has ended.
+    bool wait_for(std::chrono::milliseconds at_most) {
+        const auto until = process::Clock::now() + at_most;
+        while (!step()) {
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - process::Clock::now());
+            if (left.count() <= 0) return false;
+            state_->wait(left);
+        }
+        return true;
+    }
+
+    /// Waits for the end. The result is handed out once.
+    [[nodiscard]] Result<CommandResult> try_wait() {
+        while (!step()) state_->wait(std::nullopt);
+        return state_->take_result();
+    }
+#if defined(__cpp_exceptions)
+    CommandResult wait() { return try_wait().value(); }
+#endif
+
+private:
+    struct State {
+        State(std::shared_ptr<const srt::Source> from, srt::Request what, RunOptions how)
+            : source{std::move(from)},
+              request{std::move(what)},
+              options{std::move(how)},
+              out{options.output_limit, options.keep},
+              err{options.output_limit, options.keep} {}
+
+        State(const State&) = delete;
+        State& operator=(const State&) = delete;
+
+        /// Nobody waited for the end: the host is protected all the same.
+        ~State() {
+            child.reset();
+            if (launched && marker && marker->seen()) (void)launched->look_around();
+        }
+
+        Result<void> begin() {
+            if (options.timeout.count() > 0) deadline = began + options.timeout;
+            auto opened = process::Readiness::open();
+            if (!opened) return opened.error();
+            readiness = std::move(*opened);
+            if (auto attached = stop.attach(readiness); !attached) return attached;
+#if defined(__cpp_lib_jthread)
+            if (options.stop.stop_possible()) on_stop.emplace(options.stop, StopRequest{&stop});
+#endif
+            readiness.wake_at(deadline);
+            if (options.limiter == nullptr) return ask();
+            readiness.watch_readable(options.limiter->fd());
+            return ask_when_allowed();
+        }
+
+        Result<void> ask_when_allowed() {
+            slot = options.limiter->try_acquire();
+            if (!slot) return {};
+            readiness.forget(options.limiter->fd());
+            return ask();
+        }
+
+        /// Only now the workspace is looked at: what stood there while we waited for a slot does not count.
+        Result<void> ask() {
+            if (stop.requested()) {  // cancelled before it began: it never begins
+                finished_early = Outcome::cancelled;
+                return {};
+            }
+            request.merge_stderr = options.merge_stderr;
+            request.deadline = deadline;
+            awaited = source->ask(std::move(request));
+            return start_when_there();
+        }
+
+        Result<void> start_when_there() {
+            auto there = awaited->take(readiness);
+            if (!there) return {};
+            awaited.reset();
+            if (!*there) return there->error();
+            launched = std::move(**there);
+            marker.emplace(launched->nonce());
+            auto started = launched->start(std::exchange(options.input, {}), readiness, stop);
+            if (!started) return started.error();
+            child = std::move(*started);
+            if (!early_input.empty()) child->write(std::exchange(early_input, {}));
+            if (input_closed) child->close_input();
+            return {};
+        }
+
+        bool step() {
+            if (failure || result_ready()) return true;
+            if (!child) {
+                stop.quiet();
+                if (stop.requested()) {
+                    finished_early = Outcome::cancelled;
+                } else if (deadline && process::Clock::now() >= *deadline) {
+                    finished_early = Outcome::timed_out;
+                } else if (auto begun = awaited ? start_when_there() : ask_when_allowed(); !begun) {
+                    failure = begun.error();
+                }
+                if (failure || finished_early) awaited.reset();
+                return failure || result_ready();
+            }
+#if defined(__cpp_exceptions)
+            try {
+                child->step([this](process::Stream stream, std::string_view bytes) { receive(stream, bytes); });
+            } catch (...) {
+                if (!thrown) thrown = std::current_exception();
+                stop.request();
+            }
+#else
+            child->step([this](process::Stream stream, std::string_view bytes) { receive(stream, bytes); });
+#endif
+            return result_ready();
+        }
+
+        void receive(process::Stream stream, std::string_view bytes) {
+            if (options.merge_stderr && stream == process::Stream::err) return marker->aside(bytes);
+            if (stream == (options.merge_stderr ? process::Stream::out : process::Stream::err)) {
+                bytes = marker->feed(bytes);
+                if (marker->seen()) slot.release();
+            }
+            if (bytes.empty()) return;
+            auto& capture = stream == process::Stream::out ? out : err;
+            capture.append(bytes);
+            const auto& callback = stream == process::Stream::out ? options.on_stdout : options.on_stderr;
+            if (callback && !thrown) callback(bytes);
+        }
+
+        [[nodiscard]] bool result_ready() const { return finished_early || (child && child->done()); }
+
+        void wait(std::optional<std::chrono::milliseconds> at_most) const {
+            if (child) {
+                child->wait(at_most);
+            } else {
+                readiness.wait(at_most);
+            }
+        }
+
+        void write(std::string_view bytes) {
+            if (child) {
+                child->write(bytes);
+            } else {
+                early_input += bytes;
+            }
+        }
+        void close_input() {
+            input_closed = true;
+            if (child) child->close_input();
+        }
+
+        Result<CommandResult> take_result() {
+            slot.release();
+            if (failure) return *failure;
+            CommandResult result;
+            result.outcome = finished_early.value_or(child ? child->ending().outcome : Outcome::cancelled);
+            if (child) {
+                if (auto decided = decide(result); !decided) return decided.error();
+            }
+            result.out_bytes = out.total();
+            result.err_bytes = err.total();
+            auto kept_out = out.take();
+            auto kept_err = err.take();
+            result.out = std::move(kept_out.bytes);
+            result.err = std::move(kept_err.bytes);
+            result.out_truncated = kept_out.truncated;
+            result.err_truncated = kept_err.truncated;
+            result.out_gap = kept_out.gap;
+            result.err_gap = kept_err.gap;
+            launched.reset();
+            result.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(process::Clock::now() - began);
+            if (thrown) return Error{ErrorCode::callback, "bailey: a callback threw; the command was stopped", thrown};
+            return result;
+        }
+
+        /// By evidence: the marker, our own clock and signals, and only then srt's status.
+        Result<void> decide(CommandResult& result) {
+            if (marker->seen()) result.violations = launched->look_around();
+            const auto& ending = child->ending();
+            // While a callback kept us from the clock, the guard kept to it.
+            if (result.outcome == Outcome::exited && srt::guard_note(child->notes(), 'T')) result.outcome = Outcome::timed_out;
+            if (result.outcome != Outcome::exited) return {};
+            if (!marker->seen()) return start_failure();
+            if (!ending.status_known) {
+                const auto noted = srt::noted_exit_code(child->notes());
+                if (!noted)
+                    return Error{ErrorCode::process, "bailey: the command's exit status is lost: somebody else in this process reaped the child "
+                                                     "(a waitpid(-1), or SIGCHLD ignored)", ECHILD};
+                result.exit_code = *noted;
+            } else {
+                result.exit_code = ending.exit_code;
+            }
+            if (result.exit_code > 128 && result.exit_code <= 192) result.likely_signal = result.exit_code - 128;
+            return {};
+        }
+
+        [[nodiscard]] Error start_failure() const {
+            if (const auto version = srt::guard_note(child->notes(), 'N')) {
+                const auto tools = source->tools();
+                return {ErrorCode::srt_unavailable, text::concat({"bailey: node ", *version, " is too old: srt needs ", tools ? tools->node_floor : "a newer one", " or newer; install it, or name another in Tools::node"})};
+            }
+            std::string words = marker->before();
+            while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
+            if (words.empty()) words = "it said nothing";
+            if (const auto remedy = srt::start_remedy(words); !remedy.empty()) words += text::concat({"\n", remedy});
+            return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", std::to_string(child->ending().exit_code), "): ", words})};
+        }
+
+        std::shared_ptr<const srt::Source> source;
+        srt::Request request;
+        RunOptions options;
+        process::Clock::time_point began = process::Clock::now();
+        std::optional<process::Clock::time_point> deadline;
+        process::Capture out, err;
+        process::Readiness readiness;
+        process::StopSignal stop;
+#if defined(__cpp_lib_jthread)
+        struct StopRequest {
+            process::StopSignal* signal;
+            void operator()() const { signal->request(); }
+        };
+        std::optional<std::stop_callback<StopRequest>> on_stop;
+#endif
+        Limiter::Slot slot;
+        std::unique_ptr<srt::Awaited> awaited;
+        std::unique_ptr<srt::Launch> launched;
+        std::optional<srt::StartMarker> marker;
+        std::exception_ptr thrown;
+        std::string early_input;
+        bool input_closed = false;
+        std::optional<Outcome> finished_early;
+        std::optional<Error> failure;
+        std::unique_ptr<process::Process> child;  // last: ends before what it uses
+    };
+
+    explicit Running(std::unique_ptr<State> state) : state_{std::move(state)} {}
+
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace bailey
+
+// ---- bailey/boundary/explain.hpp ----
+// A boundary in words, for the person who has to decide whether it is right.
+
+#if defined(__APPLE__)
+#include <crt_externs.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace bailey {
+
+enum class ExplainFormat {
+    text,
+    colour,    ///< text with the escapes of a terminal
+    markdown,  ///< a table
+    json,      ///< [{"matter": "paths", "mark": "rw", "what": "/srv/work", "why": "the workspace"}, …]
+};
+
+namespace detail {
+
+/// One line of an explanation. The mark is a word or nothing: rw, ro, hidden, allowed, denied, weakening …
+struct Fact {
+    std::string_view matter, mark;
+    std::string what;
+    std::string why{};
+    bool is_path = false;  ///< shown between quotes to people
+};
+
+/// Of the host's variables, how many a command does not see.
+[[nodiscard]] inline std::size_t variables_kept_out(const Boundary& boundary) {
+#if defined(__APPLE__)
+    char** variable = *::_NSGetEnviron();
+#else
+    char** variable = ::environ;
+#endif
+    std::size_t count = 0;
+    for (; variable != nullptr && *variable != nullptr; ++variable) {
+        const std::string_view entry{*variable};
+        const auto name = entry.substr(0, entry.find('='));
+        bool passes = false;
+        for (const auto locale : defaults::locale_names) passes |= name == locale;
+        for (const auto* list : {&boundary.env_passed, &boundary.env_credentials})
+            for (const auto& passed : *list) passes |= name == passed;
+        count += passes ? 0 : 1;
+    }
+    return count;
+}
+
+[[nodiscard]] inline std::vector<Fact> facts(const Boundary& boundary) {
+    std::vector<Fact> all;
+    const auto add = [&](std::string_view matter, std::string_view mark, std::string what, std::string why = {}) {
+        all.push_back({matter, mark, std::move(what), std::move(why)});
+    };
+    const auto path = [&](std::string_view matter, std::string_view mark, std::string_view value, std::string_view why) {
+        all.push_back({matter, mark, std::string{value}, std::string{why}, true});
+    };
+    const auto each = [&](std::string_view matter, std::string_view mark, const std::vector<std::string>& list, std::string_view why) {
+        for (const auto& entry : list) path(matter, mark, entry, why);
+    };
+    const bool has_tmp = shares_tmp(boundary);
+
+    path("workspace", "", boundary.root, "");
+    if (!boundary.read_only) path("paths", "rw", boundary.root, "the workspace");
+    if (!boundary.read_only && has_tmp) path("paths", "rw", defaults::tmp, "shared with the host");
+    each("paths", "rw", boundary.write_grants, "write grant");
+    add("paths", "rw", "TMPDIR", "private; goes away with the workspace");
+    if (boundary.read_only) path("paths", "ro", boundary.root, "the workspace, ReadOnly");
+    if (boundary.read_only && has_tmp) path("paths", "ro", defaults::tmp, "shared with the host, ReadOnly");
+    each("paths", "ro", boundary.read_grants, "read grant");
+    if (!boundary.all_reads) add("paths", "ro", "the system", "programs, libraries, /etc without its secrets");
+    each("paths", "ro", boundary.write_denials, "write denial");
+    if (boundary.all_reads) add("paths", "weakening", "everything else can be read", "AllReads: whatever the host user can read, but the system's secrets");
+    if (boundary.private_tmp) path("paths", "hidden", defaults::tmp, "PrivateTmp");
+    each("paths", "hidden", boundary.read_denials, "read denial");
+    add("paths", "hidden", boundary.all_reads ? "the system's secrets" : "everything else",
+        "looks empty; a hidden directory accepts writes that vanish when the command ends");
+
+    for (const auto& domain : boundary.allowed_domains) add("network", "allowed", domain, "through srt's proxy");
+    for (const auto& domain : boundary.denied_domains) add("network", "denied", domain, "whatever is allowed");
+    if (!boundary.upstream_proxy.empty()) add("network", "", "an upstream proxy", "decides by itself which addresses a name leads to");
+    add("network", "denied", boundary.allowed_domains.empty() ? "everything" : "everything else");
+
+    if (boundary.all_unix_sockets) {
+        add("sockets", "weakening", "every Unix socket that can be seen", "AllUnixSockets");
+    } else {
+        each("sockets", "allowed", boundary.unix_sockets, "");
+        add("sockets", "denied", boundary.unix_sockets.empty() ? "all Unix sockets" : "all other Unix sockets");
+    }
+    if (boundary.local_binding && on_macos) add("sockets", "weakening", "serving local ports", "LocalBinding");
+
+    add("environment", "given", "PATH HOME TMPDIR TERM", "and srt's proxy variables");
+    add("environment", "host", "LANG LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES");
+    for (const auto& name : boundary.env_passed) add("environment", "host", name);
+    for (const auto& name : boundary.env_credentials) add("environment", "weakening", name, "a credential of the host");
+    for (const auto& entry : boundary.env_values) add("environment", "set", entry.first);
+    for (const auto& entry : boundary.env_runtime_values) add("environment", "set", entry.first, "at run time");
+    add("environment", "denied", std::to_string(variables_kept_out(boundary)) + " variables of this process", "not passed on");
+
+    const auto limit = [&](std::string_view name, const std::optional<std::uint64_t>& value, const char* why) {
+        if (value) add("limits", "", std::string{name} + " " + std::to_string(*value), why);
+    };
+    limit("CPU seconds", boundary.limits.cpu_seconds, "each process");
+    limit("memory bytes", boundary.limits.memory_bytes, on_macos ? "not enforced on macOS" : "each process");
+    limit("processes", boundary.limits.processes, "all of the host user");
+    limit("file size bytes", boundary.limits.file_size_bytes, "each file");
+    limit("open files", boundary.limits.open_files, "each process");
+    add("limits", "", "time and output", "of each run");
+
+    for (const auto& note : boundary.notes) add("note", "", note);
+    return all;
+}
+
+[[nodiscard]] inline std::string padded(std::string_view text, std::size_t width) {
+    std::string result{text};
+    return result.append(text.size() < width ? width - text.size() : 1, ' ');
+}
+
+[[nodiscard]] inline std::string in_json(std::string_view text) {
     constexpr std::string_view hex = "0123456789abcdef";
     std::string result = "\"";
-    for (char c : text) {
-        switch (c) {
-            case '"': result += "\\\""; break;
-            case '\\': result += "\\\\"; break;
-            case '\n': result += "\\n"; break;
-            default:
-                if (static_cast<unsigned char>(c) < 0x20) {
-                    result += "\\u00";
-                    result += hex[static_cast<unsigned char>(c) >> 4];
-                    result += hex[static_cast<unsigned char>(c) & 15];
-                } else {
-                    result += c;
-                }
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20) {
+            result.append("\\u00").append(1, hex[byte >> 4]).append(1, hex[byte & 15]);
+        } else {
+            if (c == '"' || c == '\\') result += '\\';
+            result += c;
         }
     }
     return result += '"';
 }
 
-/// Members in the order they are added, indented, so that golden files and people can read them.
-class JsonObject {
-public:
-    explicit JsonObject(int depth = 1) : indent_(static_cast<std::size_t>(depth) * 2, ' ') {}
-
-    JsonObject& raw(std::string_view key, std::string_view value) {
-        members_ += members_.empty() ? "\n" : ",\n";
-        members_ += indent_ + json_string(key) + ": ";
-        members_ += value;
-        return *this;
+[[nodiscard]] inline std::string in_markdown(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        if (std::string_view{"|*_`<>[]\\"}.find(c) != std::string_view::npos) result += '\\';
+        result += c;
     }
-    JsonObject& string(std::string_view key, std::string_view value) { return raw(key, json_string(value)); }
-    JsonObject& truth(std::string_view key, bool value) { return raw(key, value ? "true" : "false"); }
-    JsonObject& object(std::string_view key, const JsonObject& value) { return raw(key, value.str()); }
+    return result;
+}
 
-    /// Each value as written by the function: a string, or an object around it.
-    template <class Write>
-    JsonObject& array(std::string_view key, const std::vector<std::string>& values, Write write) {
-        std::string list = "[";
-        for (const auto& value : values) {
-            list += list.size() == 1 ? "\n" : ",\n";
-            list += indent_ + "  " + write(value);
-        }
-        list += values.empty() ? "]" : "\n" + indent_ + "]";
-        return raw(key, list);
-    }
+}  // namespace detail
 
-    [[nodiscard]] std::string str() const {
-        return members_.empty() ? "{}" : "{" + members_ + "\n" + indent_.substr(2) + "}";
-    }
-
-private:
-    std::string indent_;
-    std::string members_;
-};
-
-}  // namespace bailey::settings
-
-// ---- bailey/settings/secrets.hpp ----
-// The secrets below the system paths that exist on this machine: what settings hide although /etc is readable.
-
-namespace bailey::settings {
-
-[[nodiscard]] inline std::vector<std::string> existing_system_secrets() {
-    std::vector<std::string> found;
-    for (const auto secret : defaults::system_secrets) {
-        if (!secret.ends_with('*')) {
-            if (std::string path{secret}; paths::exists(path)) found.push_back(std::move(path));
+/// Who may do what, and what this platform cannot enforce. One fact a line; for people, JSON for programs. Values of variables and
+/// the URL of a proxy, which can hold a password, are not shown.
+[[nodiscard]] inline std::string explain(const Boundary& boundary, ExplainFormat format = ExplainFormat::text) {
+    const bool colour = format == ExplainFormat::colour;
+    std::string out = format == ExplainFormat::markdown ? "| matter | | what | why |\n|---|---|---|---|\n" : format == ExplainFormat::json ? "[" : "";
+    std::string_view matter;
+    for (const auto& fact : detail::facts(boundary)) {
+        if (format == ExplainFormat::json) {
+            out.append(out.size() == 1 ? "\n" : ",\n").append("  {\"matter\": ").append(detail::in_json(fact.matter));
+            out.append(", \"mark\": ").append(detail::in_json(fact.mark)).append(", \"what\": ").append(detail::in_json(fact.what));
+            out.append(", \"why\": ").append(detail::in_json(fact.why)).append("}");
             continue;
         }
-        const std::string directory{paths::parent(secret)};
-        const auto beginning = secret.substr(directory.size() + 1, secret.size() - directory.size() - 2);
-        const std::unique_ptr<DIR, int (*)(DIR*)> open{::opendir(directory.c_str()), ::closedir};
-        while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
-            const std::string_view name{entry->d_name};
-            if (name.starts_with(beginning) && !name.ends_with(".pub")) found.push_back(paths::join(directory, name));
+        const std::string what = fact.is_path ? paths::quoted(fact.what) : fact.what;
+        const std::string_view shown = fact.matter == matter ? "" : fact.matter;
+        matter = fact.matter;
+        if (format == ExplainFormat::markdown) {
+            out.append("| ").append(shown).append(" | ").append(fact.mark).append(" | ").append(detail::in_markdown(what));
+            out.append(" | ").append(detail::in_markdown(fact.why)).append(" |\n");
+            continue;
         }
+        const auto painted = [&](const std::string& text, std::string_view code) {
+            return colour && text.find_first_not_of(' ') != std::string::npos ? std::string{"\033["}.append(code).append("m").append(text).append("\033[0m") : text;
+        };
+        const std::string_view code = fact.mark == "weakening"                            ? "31"
+                                      : fact.mark == "rw"                                 ? "33"
+                                      : fact.mark == "hidden" || fact.mark == "denied"    ? "2"
+                                                                                          : "32";
+        out += painted(detail::padded(shown, 13), "1");
+        const bool marked = fact.matter != "workspace" && fact.matter != "note";
+        if (marked) out += painted(detail::padded(fact.mark, 11), code);
+        out += what;
+        if (!fact.why.empty()) out += painted("  (" + fact.why + ")", "2");
+        out += '\n';
     }
-    return found;
+    return format == ExplainFormat::json ? out + "\n]\n" : out;
 }
 
-}  // namespace bailey::settings
-
-// ---- bailey/settings/settings.hpp ----
-// Boundary → the settings of srt. Every key of srt stands here, once; srt ignores keys it does not know, so a typo would be a hole.
-
-namespace bailey::settings {
-
-/// What one run adds to the boundary: bailey's own directories, the tools, and what stands in the workspace just now.
-struct RunContext {
-    std::string private_base;                        ///< hidden, but for:
-    std::vector<std::string> private_readable;       ///< what the sandbox needs to start (srt's sockets, the prelude)
-    std::string private_tmp;                         ///< TMPDIR
-    std::vector<std::string> protected_paths;        ///< existing files by which the host would run what is planted in them
-    std::string srt_vendor;                          ///< srt's helper programs; must be visible inside
-    std::string bwrap, socat, rg;                    ///< absolute
-};
-
-/// The paths of a run, as srt is told them.
-struct FilesystemRules {
-    std::vector<std::string> deny_read, allow_read, allow_write, deny_write;
-};
-
-[[nodiscard]] inline FilesystemRules filesystem_rules(const Boundary& boundary, const RunContext& context) {
-    FilesystemRules rules;
-    const auto writable = writable_paths(boundary);
-    const std::string tmp = real_tmp();
-
-    rules.allow_write = writable;
-    rules.allow_write.push_back(context.private_tmp);
-
-    if (!boundary.all_reads) {
-        rules.deny_read.emplace_back("/");
-        for (const auto system : defaults::system_paths) {
-            std::string path{system};
-            // A denial wins over the default grant; srt would let the deeper or equal allowRead win.
-            if (paths::exists(path) && !paths::is_within_any(path, boundary.read_denials)) rules.allow_read.push_back(std::move(path));
-        }
-        rules.allow_read.push_back(boundary.root);
-        if (shares_tmp(boundary)) rules.allow_read.push_back(tmp);
-        paths::append(rules.allow_read, boundary.read_grants);
-        // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
-        for (const auto& path : rules.allow_write) {
-            if (paths::is_beneath(path, boundary.root) ||
-                std::any_of(boundary.read_grants.begin(), boundary.read_grants.end(), [&](const auto& grant) { return paths::is_beneath(path, grant); }))
-                rules.deny_read.push_back(path);
-        }
-    }
-    if (boundary.private_tmp) rules.deny_read.push_back(tmp);
-    for (auto& secret : existing_system_secrets()) rules.deny_read.push_back(std::move(secret));
-    paths::append(rules.deny_read, boundary.read_denials);
-    rules.deny_read.push_back(context.private_base);
-    paths::append(rules.allow_read, context.private_readable);
-    rules.allow_read.push_back(context.srt_vendor);
-
-    rules.deny_write = boundary.write_denials;
-    paths::append(rules.deny_write, context.protected_paths);
-    const std::string srt_tmp{defaults::srt_tmp};
-    if (paths::exists(srt_tmp) && !paths::is_within_any(srt_tmp, writable)) rules.deny_write.push_back(srt_tmp);
-
-    for (auto* list : {&rules.deny_read, &rules.allow_read, &rules.allow_write, &rules.deny_write}) {
-        paths::sort_once(*list);  // srt mounts in this order
-    }
-    return rules;
-}
-
-[[nodiscard]] inline std::string to_json(const Boundary& boundary, const RunContext& context) {
-    const auto text = [](const std::string& value) { return json_string(value); };
-    // `literal`: the path is taken as it is, glob characters included.
-    const auto path = [](const std::string& value) { return "{\"path\": " + json_string(value) + ", \"literal\": true}"; };
-
-    JsonObject network{2};
-    network.array("allowedDomains", boundary.allowed_domains, text);
-    network.array("deniedDomains", boundary.denied_domains, text);
-    network.truth("strictAllowlist", true);  // no callback and no per-command list may widen it
-    if (on_macos) network.array("allowUnixSockets", boundary.unix_sockets, text);
-    network.truth("allowAllUnixSockets", boundary.all_unix_sockets);
-    network.truth("allowLocalBinding", boundary.local_binding);
-    if (!boundary.upstream_proxy.empty()) {
-        JsonObject proxy{3};
-        proxy.string("http", boundary.upstream_proxy);
-        proxy.string("https", boundary.upstream_proxy);
-        network.object("parentProxy", proxy);
-    }
-
-    const auto rules = filesystem_rules(boundary, context);
-    JsonObject filesystem{2};
-    filesystem.array("denyRead", rules.deny_read, path);
-    filesystem.array("allowRead", rules.allow_read, path);
-    filesystem.array("allowWrite", rules.allow_write, path);
-    filesystem.array("denyWrite", rules.deny_write, path);
-
-    JsonObject settings;
-    settings.object("network", network);
-    settings.object("filesystem", filesystem);
-    if (on_linux) {
-        settings.string("bwrapPath", context.bwrap);
-        settings.string("socatPath", context.socat);
-    }
-    JsonObject ripgrep{2};
-    ripgrep.string("command", context.rg);
-    settings.object("ripgrep", ripgrep);
-    return settings.str() + "\n";
-}
-
-}  // namespace bailey::settings
+}  // namespace bailey
 
 // ---- bailey/srt/beneath.hpp ----
 // Looking into a tree that others may be changing: by descriptor, one name at a time, never through a link.
@@ -5447,7 +6103,7 @@ public:
     [[nodiscard]] std::string tmp() const { return path_ + "/tmp"; }
     [[nodiscard]] std::string quarantine() const { return base_ + "/quarantine"; }
 
-    [[nodiscard]] Result<RunDirectories> make_run() {
+    [[nodiscard]] Result<RunDirectories> make_run() const {
         auto run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
         for (const auto* directory : {&run.top, &run.cwd, &run.sockets, &run.script}) {
             if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", *directory}));
@@ -5488,10 +6144,345 @@ private:
     std::string base_;
     std::string path_;
     process::Fd lock_;
-    std::atomic<unsigned> next_run_{1};
+    mutable std::atomic<unsigned> next_run_{1};
 };
 
 }  // namespace bailey::srt
+
+// ---- bailey/files.hpp ----
+// The host's own reading and writing on the agent's behalf: beneath the workspace root, by descriptor, never through a link.
+
+namespace bailey::files {
+
+/// The largest file that read_text returns.
+inline constexpr std::size_t largest_read = 64 * 1024 * 1024;
+
+namespace detail {
+
+/// The path's components; refused where one could leave the root.
+[[nodiscard]] inline Result<std::vector<std::string>> components(const Boundary& boundary, std::string_view path) {
+    const auto refused = [&](std::string_view why) {
+        return Error{ErrorCode::policy, text::concat({"bailey: the path ", paths::quoted(path), " ", why, "; name a file inside the workspace ", paths::quoted(boundary.root)})};
+    };
+    if (path.empty()) return refused("is empty");
+    if (path.find('\0') != std::string_view::npos) return refused("contains a NUL byte");
+    if (path.starts_with('/')) {
+        if (!paths::is_beneath(path, boundary.root)) return refused("is outside");
+        path.remove_prefix(boundary.root.size() + 1);
+    }
+    std::vector<std::string> names;
+    while (!path.empty()) {
+        const auto name = path.substr(0, path.find('/'));
+        path.remove_prefix(std::min(name.size() + 1, path.size()));
+        if (name == "..") return refused("climbs with \"..\"");
+        if (!name.empty() && name != ".") names.emplace_back(name);
+    }
+    if (names.empty()) return refused("is the root itself");
+    return names;
+}
+
+[[nodiscard]] inline Result<void> check_denials(const Boundary& boundary, const std::vector<std::string>& names,
+                                                const std::vector<std::string>& denials, std::string_view verb) {
+    std::string path = boundary.root;
+    for (const auto& name : names) path = paths::join(path, name);
+    for (const auto& denial : denials) {
+        if (paths::is_within(path, denial))
+            return Error{ErrorCode::policy, text::concat({"bailey: ", verb, " ", paths::quoted(path), " is denied by the rule ", paths::quoted(denial)})};
+    }
+    return {};
+}
+
+/// The directory that holds the last component. No link is followed anywhere, so a denied path cannot be reached by another name.
+[[nodiscard]] inline process::Fd open_parent(const process::Fd& root, const std::vector<std::string>& names) {
+    process::Fd directory{::openat(root.get(), ".", srt::detail::search_only | O_DIRECTORY | O_CLOEXEC)};
+    for (auto name = names.begin(); directory && name + 1 != names.end(); ++name)
+        directory = srt::open_directory_at(directory.get(), *name);
+    return directory;
+}
+
+[[nodiscard]] inline Error cannot(std::string_view verb, std::string_view path) {
+    const char* reason = errno == ELOOP ? "it is a symlink, or leads through one" : errno == ENOTDIR ? "it leads through a symlink or a file" : std::strerror(errno);
+    return {errno == ELOOP || errno == ENOTDIR ? ErrorCode::policy : ErrorCode::process,
+            text::concat({"bailey: cannot ", verb, " ", paths::quoted(path), ": ", reason}), errno};
+}
+
+}  // namespace detail
+
+/// The path without what does not matter; for comparing only.
+[[nodiscard]] inline std::string absolute(const Boundary& boundary, std::string_view path) {
+    std::string absolute = boundary.root;
+    if (const auto names = detail::components(boundary, path)) {
+        for (const auto& name : *names) absolute = paths::join(absolute, name);
+    }
+    return absolute;
+}
+
+[[nodiscard]] inline Result<std::string> read_text(const process::Fd& root, const Boundary& boundary, std::string_view path) {
+    const auto names = detail::components(boundary, path);
+    if (!names) return names.error();
+    if (auto allowed = detail::check_denials(boundary, *names, boundary.read_denials, "reading"); !allowed) return allowed.error();
+    const auto directory = detail::open_parent(root, *names);
+    if (!directory) return detail::cannot("read", path);
+    const process::Fd file{::openat(directory.get(), names->back().c_str(), O_RDONLY | srt::detail::no_follow)};
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0) return detail::cannot("read", path);
+    if (!S_ISREG(status.st_mode)) return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it is not a regular file"})};
+    if (static_cast<std::uint64_t>(status.st_size) > largest_read)
+        return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it has ", std::to_string(status.st_size), " bytes, more than the ", std::to_string(largest_read), " that read_text returns"})};
+    auto content = srt::read_file_at(directory.get(), names->back(), largest_read);
+    if (!content) return detail::cannot("read", path);
+    return std::move(*content);
+}
+
+/// Replaces the file as a whole, or creates it; the directory must exist. A reader sees the old content or the new, never half.
+[[nodiscard]] inline Result<void> write_text(const process::Fd& root, const Boundary& boundary, std::string_view path, std::string_view content) {
+    const auto names = detail::components(boundary, path);
+    if (!names) return names.error();
+    if (boundary.read_only)
+        return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path), " is denied by the rule ReadOnly"})};
+    for (const auto* denials : {&boundary.write_denials, &boundary.read_denials}) {
+        if (auto allowed = detail::check_denials(boundary, *names, *denials, "writing"); !allowed) return allowed.error();
+    }
+    const auto directory = detail::open_parent(root, *names);
+    if (!directory) return detail::cannot("write", path);
+    const auto& name = names->back();
+    struct stat status {};
+    const bool exists = ::fstatat(directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (exists && !S_ISREG(status.st_mode))
+        return Error{ErrorCode::policy, text::concat({"bailey: cannot write ", paths::quoted(path), ": it is ", S_ISLNK(status.st_mode) ? "a symlink" : "not a regular file"})};
+    const std::string draft = ".bailey-" + srt::random_hex(8);
+    process::Fd file{::openat(directory.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | srt::detail::no_follow, exists ? 0600 : 0666)};
+    if (!file) return detail::cannot("write", path);
+    auto written = process::write_all(file, content);
+    if (written && exists && ::fchmod(file.get(), status.st_mode & 0777) != 0) written = process::system_error("fchmod");
+    if (written && ::renameat(directory.get(), draft.c_str(), directory.get(), name.c_str()) != 0) written = detail::cannot("write", path);
+    if (!written) ::unlinkat(directory.get(), draft.c_str(), 0);
+    return written;
+}
+
+}  // namespace bailey::files
+
+// ---- bailey/process/sealed.hpp ----
+// Text that a child can read and nobody can change: no file, no name.
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace bailey::process {
+
+/// Linux: a memfd under every seal. macOS has none: a pipe that holds the text and has no writer any more.
+[[nodiscard]] inline Result<Fd> sealed_text(std::string_view text) {
+#if defined(__linux__)
+    Fd fd{::memfd_create("bailey", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+    if (!fd) return system_error("memfd_create");
+    if (auto written = write_all(fd, text); !written) return written.error();
+    if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return system_error("fcntl(F_ADD_SEALS)");
+    return fd;
+#else
+    auto pipe = make_pipe();
+    if (!pipe) return pipe.error();
+    set_nonblocking(pipe->write);  // more than the pipe holds is an error, not a wait for a reader that has not started
+    if (auto written = write_all(pipe->write, text); !written) return written.error();
+    return std::move(pipe->read);
+#endif
+}
+
+}  // namespace bailey::process
+
+// ---- bailey/settings/json.hpp ----
+// Writes JSON, and only writes: objects and arrays of strings and truths, which is all that srt's settings are made of.
+
+namespace bailey::settings {
+
+/// Text must be valid UTF-8.
+[[nodiscard]] inline std::string json_string(std::string_view text) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string result = "\"";
+    for (char c : text) {
+        switch (c) {
+            case '"': result += "\\\""; break;
+            case '\\': result += "\\\\"; break;
+            case '\n': result += "\\n"; break;
+            default:
+                if (static_cast<unsigned char>(c) < 0x20) {
+                    result += "\\u00";
+                    result += hex[static_cast<unsigned char>(c) >> 4];
+                    result += hex[static_cast<unsigned char>(c) & 15];
+                } else {
+                    result += c;
+                }
+        }
+    }
+    return result += '"';
+}
+
+/// Members in the order they are added, indented, so that golden files and people can read them.
+class JsonObject {
+public:
+    explicit JsonObject(int depth = 1) : indent_(static_cast<std::size_t>(depth) * 2, ' ') {}
+
+    JsonObject& raw(std::string_view key, std::string_view value) {
+        members_ += members_.empty() ? "\n" : ",\n";
+        members_ += indent_ + json_string(key) + ": ";
+        members_ += value;
+        return *this;
+    }
+    JsonObject& string(std::string_view key, std::string_view value) { return raw(key, json_string(value)); }
+    JsonObject& truth(std::string_view key, bool value) { return raw(key, value ? "true" : "false"); }
+    JsonObject& object(std::string_view key, const JsonObject& value) { return raw(key, value.str()); }
+
+    /// Each value as written by the function: a string, or an object around it.
+    template <class Write>
+    JsonObject& array(std::string_view key, const std::vector<std::string>& values, Write write) {
+        std::string list = "[";
+        for (const auto& value : values) {
+            list += list.size() == 1 ? "\n" : ",\n";
+            list += indent_ + "  " + write(value);
+        }
+        list += values.empty() ? "]" : "\n" + indent_ + "]";
+        return raw(key, list);
+    }
+
+    [[nodiscard]] std::string str() const {
+        return members_.empty() ? "{}" : "{" + members_ + "\n" + indent_.substr(2) + "}";
+    }
+
+private:
+    std::string indent_;
+    std::string members_;
+};
+
+}  // namespace bailey::settings
+
+// ---- bailey/settings/secrets.hpp ----
+// The secrets below the system paths that exist on this machine: what settings hide although /etc is readable.
+
+namespace bailey::settings {
+
+[[nodiscard]] inline std::vector<std::string> existing_system_secrets() {
+    std::vector<std::string> found;
+    for (const auto secret : defaults::system_secrets) {
+        if (!secret.ends_with('*')) {
+            if (std::string path{secret}; paths::exists(path)) found.push_back(std::move(path));
+            continue;
+        }
+        const std::string directory{paths::parent(secret)};
+        const auto beginning = secret.substr(directory.size() + 1, secret.size() - directory.size() - 2);
+        const std::unique_ptr<DIR, int (*)(DIR*)> open{::opendir(directory.c_str()), ::closedir};
+        while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
+            const std::string_view name{entry->d_name};
+            if (name.starts_with(beginning) && !name.ends_with(".pub")) found.push_back(paths::join(directory, name));
+        }
+    }
+    return found;
+}
+
+}  // namespace bailey::settings
+
+// ---- bailey/settings/settings.hpp ----
+// Boundary → the settings of srt. Every key of srt stands here, once; srt ignores keys it does not know, so a typo would be a hole.
+
+namespace bailey::settings {
+
+/// What one run adds to the boundary: bailey's own directories, the tools, and what stands in the workspace just now.
+struct RunContext {
+    std::string private_base;                        ///< hidden, but for:
+    std::vector<std::string> private_readable;       ///< what the sandbox needs to start (srt's sockets, the prelude)
+    std::string private_tmp;                         ///< TMPDIR
+    std::vector<std::string> protected_paths;        ///< existing files by which the host would run what is planted in them
+    std::string srt_vendor;                          ///< srt's helper programs; must be visible inside
+    std::string bwrap, socat, rg;                    ///< absolute
+};
+
+/// The paths of a run, as srt is told them.
+struct FilesystemRules {
+    std::vector<std::string> deny_read, allow_read, allow_write, deny_write;
+};
+
+[[nodiscard]] inline FilesystemRules filesystem_rules(const Boundary& boundary, const RunContext& context) {
+    FilesystemRules rules;
+    const auto writable = writable_paths(boundary);
+    const std::string tmp = real_tmp();
+
+    rules.allow_write = writable;
+    rules.allow_write.push_back(context.private_tmp);
+
+    if (!boundary.all_reads) {
+        rules.deny_read.emplace_back("/");
+        for (const auto system : defaults::system_paths) {
+            std::string path{system};
+            // A denial wins over the default grant; srt would let the deeper or equal allowRead win.
+            if (paths::exists(path) && !paths::is_within_any(path, boundary.read_denials)) rules.allow_read.push_back(std::move(path));
+        }
+        rules.allow_read.push_back(boundary.root);
+        if (shares_tmp(boundary)) rules.allow_read.push_back(tmp);
+        paths::append(rules.allow_read, boundary.read_grants);
+        // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
+        for (const auto& path : rules.allow_write) {
+            if (paths::is_beneath(path, boundary.root) ||
+                std::any_of(boundary.read_grants.begin(), boundary.read_grants.end(), [&](const auto& grant) { return paths::is_beneath(path, grant); }))
+                rules.deny_read.push_back(path);
+        }
+    }
+    if (boundary.private_tmp) rules.deny_read.push_back(tmp);
+    for (auto& secret : existing_system_secrets()) rules.deny_read.push_back(std::move(secret));
+    paths::append(rules.deny_read, boundary.read_denials);
+    rules.deny_read.push_back(context.private_base);
+    paths::append(rules.allow_read, context.private_readable);
+    rules.allow_read.push_back(context.srt_vendor);
+
+    rules.deny_write = boundary.write_denials;
+    paths::append(rules.deny_write, context.protected_paths);
+    const std::string srt_tmp{defaults::srt_tmp};
+    if (paths::exists(srt_tmp) && !paths::is_within_any(srt_tmp, writable)) rules.deny_write.push_back(srt_tmp);
+
+    for (auto* list : {&rules.deny_read, &rules.allow_read, &rules.allow_write, &rules.deny_write}) {
+        paths::sort_once(*list);  // srt mounts in this order
+    }
+    return rules;
+}
+
+[[nodiscard]] inline std::string to_json(const Boundary& boundary, const RunContext& context) {
+    const auto text = [](const std::string& value) { return json_string(value); };
+    // `literal`: the path is taken as it is, glob characters included.
+    const auto path = [](const std::string& value) { return "{\"path\": " + json_string(value) + ", \"literal\": true}"; };
+
+    JsonObject network{2};
+    network.array("allowedDomains", boundary.allowed_domains, text);
+    network.array("deniedDomains", boundary.denied_domains, text);
+    network.truth("strictAllowlist", true);  // no callback and no per-command list may widen it
+    if (on_macos) network.array("allowUnixSockets", boundary.unix_sockets, text);
+    network.truth("allowAllUnixSockets", boundary.all_unix_sockets);
+    network.truth("allowLocalBinding", boundary.local_binding);
+    if (!boundary.upstream_proxy.empty()) {
+        JsonObject proxy{3};
+        proxy.string("http", boundary.upstream_proxy);
+        proxy.string("https", boundary.upstream_proxy);
+        network.object("parentProxy", proxy);
+    }
+
+    const auto rules = filesystem_rules(boundary, context);
+    JsonObject filesystem{2};
+    filesystem.array("denyRead", rules.deny_read, path);
+    filesystem.array("allowRead", rules.allow_read, path);
+    filesystem.array("allowWrite", rules.allow_write, path);
+    filesystem.array("denyWrite", rules.deny_write, path);
+
+    JsonObject settings;
+    settings.object("network", network);
+    settings.object("filesystem", filesystem);
+    if (on_linux) {
+        settings.string("bwrapPath", context.bwrap);
+        settings.string("socatPath", context.socat);
+    }
+    JsonObject ripgrep{2};
+    ripgrep.string("command", context.rg);
+    settings.object("ripgrep", ripgrep);
+    return settings.str() + "\n";
+}
+
+}  // namespace bailey::settings
 
 // ---- bailey/srt/placeholder.hpp ----
 // Keeps the place of a denied path that does not exist yet. srt's own placeholder goes when the run that made it ends, and
@@ -5527,27 +6518,46 @@ public:
     static constexpr std::string_view content =
         "# placeholder made by bailey: a policy denies this path while a command runs; safe to delete when none does\n";
 
-    /// Makes the placeholder, or joins the runs that hold it already. The path must be real up to its last component.
-    [[nodiscard]] static Result<Placeholder> hold(const std::string& path) {
+    /// Joins the runs that hold it already, or readies a placeholder without a name. The path must be real up to its last component.
+    [[nodiscard]] static Result<Placeholder> ready(const std::string& path) {
         Placeholder held;
         held.path_ = path;
         held.name_ = path.substr(path.rfind('/') + 1);
         held.directory_ = open_real_directory(paths::parent(path));
         if (!held.directory_) return failed(path);
+#if defined(O_TMPFILE)
+        struct stat status {};
+        if (::fstatat(held.directory_.get(), held.name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+            held.file_.reset(::openat(held.directory_.get(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0444));
+            if (held.file_ && process::write_all(held.file_, content) && ::flock(held.file_.get(), LOCK_SH) == 0) return held;
+            held.file_.reset();  // a file system without such files: the name is given here and now
+        }
+#endif
+        if (auto settled = held.settle(); !settled) return settled.error();
+        return held;
+    }
+
+    /// Gives it its name, or joins whoever was faster. Nothing to do when the child has given it (process::NewName).
+    [[nodiscard]] Result<void> settle() {
         // Whoever ends last removes the file between our open and our lock: then begin again.
         for (int attempt = 0; attempt < 100; ++attempt) {
-            if (auto made = held.make(); !made) return made.error();
-            if (held.file_) return held;
-            process::Fd file{::openat(held.directory_.get(), held.name_.c_str(), O_RDONLY | detail::no_follow)};
+            if (file_ && still_names(file_)) return {};
+            file_.reset();
+            if (auto made = make(); !made) return made.error();
+            if (file_) return {};
+            process::Fd file{::openat(directory_.get(), name_.c_str(), O_RDONLY | detail::no_follow)};
             if (!file && errno == ENOENT) continue;
-            if (!file || ::flock(file.get(), LOCK_SH) != 0) return failed(path);
-            if (!held.still_names(file)) continue;
+            if (!file || ::flock(file.get(), LOCK_SH) != 0) return failed(path_);
+            if (!still_names(file)) continue;
             // What is not a placeholder was made meanwhile: it is denied as it is, and not ours to remove.
-            if (read_file_at(held.directory_.get(), held.name_, content.size()) == content) held.file_ = std::move(file);
-            return held;
+            if (read_file_at(directory_.get(), name_, content.size()) == content) file_ = std::move(file);
+            return {};
         }
-        return failed(path);
+        return failed(path_);
     }
+
+    /// For the child that is to give the name.
+    [[nodiscard]] process::NewName new_name() const { return {file_.get(), directory_.get(), name_}; }
 
     [[nodiscard]] const std::string& path() const { return path_; }
     /// Holds the lock; -1 when there is nothing to hold.
@@ -6852,32 +7862,45 @@ struct PinnedIdentity {
     std::uint64_t inode = 0;
 };
 
-struct PreludePlan {
-    std::string nonce;
+/// By what a sandbox shows that it is one.
+struct Proof {
     std::string hidden_path;    ///< exists on the host, and in no sandbox
     std::string readonly_path;  ///< a file that no sandbox can create
     std::vector<PinnedIdentity> pinned;
+};
+
+/// What becomes of a sandbox that has proved itself.
+struct Entry {
+    std::string nonce;
     std::string cwd;
     std::vector<EnvironmentEntry> environment;
     ResourceLimits limits;
     std::vector<std::string> argv;  ///< run without a shell, or, when empty:
     std::string command;            ///< for bash -c, or, when it is too long for one argument:
-    std::string command_file;  ///< holds the command and a full stop, which keeps the newlines at its end
+    std::string command_file;       ///< holds the command and a full stop, which keeps the newlines at its end
+    bool null_input = false;        ///< give up the standard input that the sandbox has
+    bool merge_stderr = false;      ///< stderr goes where stdout goes
 };
 
 /// The kernel's limit for one argument is 128 KiB (MAX_ARG_STRLEN); quoting may lengthen nothing here, the shell has unquoted it.
 inline constexpr std::size_t longest_argument = 120 * 1024;
 
-[[nodiscard]] inline std::string prelude(const PreludePlan& plan) {
-    // The checks come before the command's environment is set, which could change how bash reads them (POSIXLY_CORRECT).
-    std::string script = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
-    script += text::concat({"[ ! -e ", shell_quoted(plan.hidden_path), " ] || bailey_refuse 'this is no sandbox: the host is visible'\n"});
-    script += text::concat({"{ ! : > ", shell_quoted(plan.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
+inline constexpr std::string_view refuse_function = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
+
+/// Comes before the command's environment is set, which could change how bash reads it (POSIXLY_CORRECT).
+[[nodiscard]] inline std::string proof_script(const Proof& proof) {
+    std::string script{refuse_function};
+    script += text::concat({"[ ! -e ", shell_quoted(proof.hidden_path), " ] || bailey_refuse 'this is no sandbox: the host is visible'\n"});
+    script += text::concat({"{ ! : > ", shell_quoted(proof.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
     script += "[ ! -w /proc/sys/kernel/panic ] || bailey_refuse 'this is no sandbox: the kernel can be reconfigured (see guard.hpp)'\n";
-    for (const auto& pinned : plan.pinned) {
+    for (const auto& pinned : proof.pinned) {
         script += text::concat({"[ \"$(stat ", on_linux ? "-c %d:%i" : "-f %d:%i", " -- ", shell_quoted(pinned.path), ")\" = ", std::to_string(pinned.device), ":", std::to_string(pinned.inode), " ] || bailey_refuse ", shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"), "\n"});
     }
-    script += text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
+    return script;
+}
+
+[[nodiscard]] inline std::string entry_script(const Entry& plan) {
+    std::string script = text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
 
     const auto limit = [&](char option, const std::optional<std::uint64_t>& value, std::uint64_t unit) {
         if (!value) return;
@@ -6896,6 +7919,8 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     script += "unset CLAUDE_CODE_TMPDIR OLDPWD\n";
     script += "export SHLVL=1";  // exec takes one away, the command's own shell adds one
     for (const auto& [name, value] : plan.environment) script += text::concat({" ", name, "=", shell_quoted(value)});
+    if (plan.null_input) script += "\nexec < /dev/null";
+    if (plan.merge_stderr) script += "\nexec 2>&1";
     script += text::concat({"\nprintf '\\036%s\\n' ", plan.nonce, " >&2\n"});
     if (!plan.argv.empty()) {
         script += "exec --";
@@ -7036,270 +8061,27 @@ private:
 
 }  // namespace bailey::srt
 
-// ---- bailey/srt/tools.hpp ----
-// Finds srt, node, bwrap, socat and rg, makes them absolute and real, and refuses what a sandbox could rewrite.
-
-namespace bailey {
-
-/// Where the tools are; an empty member is looked up on the host's PATH.
-struct Tools {
-    std::string srt{};    ///< the executable, or the directory of the npm package @anthropic-ai/sandbox-runtime
-    std::string node{};   ///< the real node, not a version manager's shim
-    std::string bwrap{};  ///< Linux only, as is socat
-    std::string socat{};
-    std::string rg{};
-};
-
-namespace srt {
-
-/// The oldest srt whose behaviour bailey was measured against; older ones run without settings they cannot read, or break as root.
-inline constexpr std::string_view oldest_srt = "0.0.83";
-inline constexpr std::string_view package_name = "@anthropic-ai/sandbox-runtime";
-inline constexpr std::string_view install_srt = "install it outside the workspace with: npm install -g @anthropic-ai/sandbox-runtime";
-
-struct FoundTools {
-    std::string package;      ///< real directory of the npm package
-    std::string version;
-    std::string node;
-    std::string node_floor;   ///< the oldest node that this srt accepts
-    std::string bwrap, socat, rg;
-
-    [[nodiscard]] std::string cli() const { return package + "/dist/cli.js"; }
-    [[nodiscard]] std::string vendor() const { return package + "/vendor"; }
-};
-
-/// -1, 0 or 1 for dotted numbers; anything after the numbers is ignored.
-[[nodiscard]] constexpr int compare_versions(std::string_view a, std::string_view b) {
-    const auto next = [](std::string_view& text) {
-        long number = 0;
-        while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
-            number = number * 10 + (text.front() - '0');
-            text.remove_prefix(1);
-        }
-        if (!text.empty() && text.front() == '.') text.remove_prefix(1);
-        return number;
-    };
-    for (int part = 0; part < 3; ++part) {
-        const long left = next(a), right = next(b);
-        if (left != right) return left < right ? -1 : 1;
-    }
-    return 0;
-}
-
-namespace detail {
-
-[[nodiscard]] inline Error unavailable(const std::string& what) { return {ErrorCode::srt_unavailable, "bailey: " + what}; }
-
-[[nodiscard]] inline std::string read_small_file(const std::string& path) {
-    std::string content;
-    const process::Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    std::array<char, 4096> buffer;
-    while (file && content.size() < 1'000'000) {
-        const auto size = ::read(file.get(), buffer.data(), buffer.size());
-        if (size <= 0) break;
-        content.append(buffer.data(), static_cast<std::size_t>(size));
-    }
-    return content;
-}
-
-/// The string value of a key path such as {"engines", "node"}; enough of JSON for a package.json that npm wrote.
-[[nodiscard]] inline std::string json_member(std::string_view json, std::initializer_list<std::string_view> path) {
-    std::vector<std::string> here;  // the keys that lead to the current object
-    std::string key, text;
-    bool expects_value = false;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        const char c = json[i];
-        if (c == '"') {
-            text.clear();
-            for (++i; i < json.size() && json[i] != '"'; ++i) {
-                if (json[i] == '\\') ++i;
-                if (i < json.size()) text += json[i];
-            }
-            if (!expects_value) {
-                key = text;
-            } else if (here.size() + 1 == path.size() && std::equal(here.begin(), here.end(), path.begin()) && key == *(path.end() - 1)) {
-                return text;
-            }
-        } else if (c == ':') {
-            expects_value = true;
-        } else if (c == ',') {
-            expects_value = false;
-        } else if (c == '{') {
-            if (i != 0) here.push_back(expects_value ? key : "");
-            expects_value = false;
-        } else if (c == '}' || c == ']') {
-            if (!here.empty()) here.pop_back();
-        } else if (c == '[') {
-            here.push_back(key);
-        }
-    }
-    return {};
-}
-
-/// The first of that name on the host's PATH, else in the places where it is usually installed.
-[[nodiscard]] inline std::string search_path(std::string_view name) {
-    const char* variable = std::getenv("PATH");
-    std::string directories = variable != nullptr ? variable : "";
-    directories += ":/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
-    for (std::size_t begin = 0; begin <= directories.size();) {
-        const auto end = std::min(directories.find(':', begin), directories.size());
-        const auto directory = directories.substr(begin, end - begin);
-        begin = end + 1;
-        if (!directory.starts_with('/')) continue;  // relative entries change with the host's directory
-        auto candidate = paths::join(directory, name);
-        struct stat status {};
-        if (::stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-    }
-    return {};
-}
-
-/// The file or directory above it that every user of the machine may change; empty when there is none.
-[[nodiscard]] inline std::string writable_by_others(const std::string& path) {
-    for (std::string at = path;; at = paths::parent(at)) {
-        struct stat status {};
-        if (::stat(at.c_str(), &status) != 0) return at;
-        const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
-        if ((status.st_mode & S_IWOTH) != 0 && !sticky) return at;
-        if (at == "/") return {};
-    }
-}
-
-class ToolFinder {
-public:
-    ToolFinder(const Tools& tools, const Boundary& boundary) : tools_{tools}, writable_{writable_paths(boundary)} {}
-
-    Result<FoundTools> find() {
-        if (auto found = find_srt(); !found) return found.error();
-        if (auto found = find_program("node", tools_.node, found_.node, "install node " + found_.node_floor + " or newer, or name it in Tools::node"); !found)
-            return found.error();
-        if (auto real_node = check_node(); !real_node) return real_node.error();
-        if (on_linux) {
-            if (auto found = find_program("bwrap", tools_.bwrap, found_.bwrap, "install bubblewrap (Debian: apt-get install bubblewrap)"); !found)
-                return found.error();
-            if (auto found = find_program("socat", tools_.socat, found_.socat, "install socat (Debian: apt-get install socat)"); !found)
-                return found.error();
-        }
-        if (auto found = find_program("rg", tools_.rg, found_.rg, "install ripgrep (Debian: apt-get install ripgrep)"); !found) return found.error();
-        return std::move(found_);
-    }
-
-private:
-    Result<void> find_srt() {
-        std::string named = tools_.srt;
-        if (named.empty()) named = search_path("srt");
-        if (named.empty()) return unavailable(text::concat({"srt is not on the PATH; ", install_srt}));
-        const auto real = paths::real(named);
-        if (!real) return unavailable(text::concat({"srt ", paths::quoted(named), ": ", std::strerror(errno), "; ", install_srt}));
-        struct stat status {};
-        ::stat(real->c_str(), &status);
-        if (!S_ISDIR(status.st_mode) && ::access(real->c_str(), X_OK) != 0)
-            return unavailable(text::concat({"srt ", paths::quoted(named), " is not executable; ", install_srt}));
-
-        // npm links bin/srt to <package>/dist/cli.js.
-        found_.package = S_ISDIR(status.st_mode) ? *real : std::string{paths::parent(paths::parent(*real))};
-        const auto manifest = read_small_file(found_.package + "/package.json");
-        if (json_member(manifest, {"name"}) != package_name || (!S_ISDIR(status.st_mode) && *real != found_.cli()))
-            return unavailable(text::concat({"srt ", paths::quoted(named), " leads to ", paths::quoted(*real), ", which is not part of the npm package ", package_name, " (a version manager's shim?); set Tools::srt to the directory of the package"}));
-        found_.version = json_member(manifest, {"version"});
-        if (compare_versions(found_.version, oldest_srt) < 0)
-            return unavailable(text::concat({"srt ", found_.version, " in ", paths::quoted(found_.package), " is too old: bailey needs ", oldest_srt, " or newer; ", install_srt}));
-        const auto engines = json_member(manifest, {"engines", "node"});
-        const auto digit = std::find_if(engines.begin(), engines.end(), [](char c) { return c >= '0' && c <= '9'; });
-        found_.node_floor.assign(digit, std::find_if(digit, engines.end(), [](char c) { return c != '.' && (c < '0' || c > '9'); }));
-        if (!paths::exists(found_.cli())) return unavailable(text::concat({"srt ", paths::quoted(found_.package), " has no dist/cli.js; ", install_srt}));
-        if (auto trusted = trust("srt", found_.cli()); !trusted) return trusted;
-
-        // node takes srt's own dependencies from the node_modules of every directory above it.
-        for (std::string_view above = found_.package; above != "/"; above = paths::parent(above)) {
-            const auto modules = paths::join(above, "node_modules");
-            for (const auto& writable : writable_) {
-                if (paths::is_within(writable, modules) || paths::is_within(writable, found_.package))
-                    return unavailable(text::concat({"srt's modules in ", paths::quoted(modules), " could be rewritten by the sandbox, which may write ", paths::quoted(writable), "; ", install_srt}));
-            }
-        }
-        return {};
-    }
-
-    Result<void> find_program(std::string_view name, const std::string& named, std::string& found, const std::string& remedy) {
-        const std::string candidate = named.empty() ? search_path(name) : named;
-        if (candidate.empty()) return unavailable(text::concat({name, " is not on the PATH; ", remedy}));
-        const auto real = paths::real(candidate);
-        if (!real) return unavailable(text::concat({name, " ", paths::quoted(candidate), ": ", std::strerror(errno), "; ", remedy}));
-        struct stat status {};
-        if (::stat(real->c_str(), &status) != 0 || !S_ISREG(status.st_mode) || ::access(real->c_str(), X_OK) != 0)
-            return unavailable(text::concat({name, " ", paths::quoted(candidate), " is not an executable file; ", remedy}));
-        found = *real;
-        return trust(name, found);
-    }
-
-    /// A shim would look up another node by an environment that the launcher does not have.
-    Result<void> check_node() const {
-        const auto name = found_.node.substr(found_.node.rfind('/') + 1);
-        const auto beginning = [&] {
-            const process::Fd file{::open(found_.node.c_str(), O_RDONLY | O_CLOEXEC)};
-            char bytes[2]{};
-            return ::read(file.get(), bytes, sizeof bytes) == 2 ? std::string{bytes, 2} : std::string{};
-        }();
-        if (name.starts_with("node") && beginning != "#!") return {};
-        return unavailable(text::concat({"node ", paths::quoted(found_.node), " is a version manager's shim; set Tools::node to the real node"}));
-    }
-
-    [[nodiscard]] Result<void> trust(std::string_view name, const std::string& path) const {
-        for (const auto& writable : writable_) {
-            if (paths::is_within(path, writable))
-                return unavailable(text::concat({name, " ", paths::quoted(path), " could be rewritten by the sandbox, which may write ", paths::quoted(writable), "; install it elsewhere"}));
-        }
-        if (const auto loose = writable_by_others(path); !loose.empty())
-            return unavailable(text::concat({name, " ", paths::quoted(path), " could be rewritten by any user of this machine: ", paths::quoted(loose), " is writable for all; chmod o-w it"}));
-        return {};
-    }
-
-    const Tools& tools_;
-    std::vector<std::string> writable_;
-    FoundTools found_;
-};
-
-}  // namespace detail
-
-/// Every tool, found and trusted for this boundary, or a SrtUnavailableError that says how to mend it.
-[[nodiscard]] inline Result<FoundTools> find_tools(const Tools& tools, const Boundary& boundary) {
-    return detail::ToolFinder{tools, boundary}.find();
-}
-
-}  // namespace srt
-}  // namespace bailey
-
 // ---- bailey/srt/sandbox.hpp ----
-// One workspace's sandbox: what is decided once (paths, tools, private directory), the plan of each run, and the look around after it.
+// One workspace's sandbox: what is decided once (paths, tools, private directory), what each run is made from, and the look around after it.
 
 namespace bailey::srt {
 
-/// What one run is asked to do.
-struct Request {
-    std::string command;            ///< for bash -c, unless there is an
-    std::vector<std::string> argv;  ///< run without a shell
-    std::string cwd;                ///< inside the workspace; empty: its root
-    std::vector<EnvironmentEntry> environment;
-};
-
 class Sandbox;
 
-/// One run, ready to start; its directories, placeholders and settings live as long as it does.
-class Launch {
+/// What stood in the workspace when a run began, by which what it adds is told apart. Overlapping runs share the oldest.
+class Memory {
 public:
-    [[nodiscard]] const std::string& nonce() const { return nonce_; }
-    [[nodiscard]] process::ProcessPlan take_plan() { return std::move(plan_); }
+    Memory(Memory&&) = default;
+    Memory& operator=(Memory&&) = delete;
+    ~Memory();
 
-    /// After the end: moves away what the command planted for the host, and says so.
+    [[nodiscard]] const ProtectedSnapshot& snapshot() const { return *snapshot_; }
+    /// After the end: moves away what was planted for the host, takes setuid bits away, and says so.
     [[nodiscard]] std::vector<Violation> look_around() const;
-
-    Launch(Launch&&) = default;
-    Launch& operator=(Launch&&) = delete;
-    ~Launch();
 
 private:
     friend Sandbox;
-    Launch(std::shared_ptr<const Sandbox> sandbox, std::shared_ptr<const ProtectedSnapshot> snapshot)
+    Memory(std::shared_ptr<const Sandbox> sandbox, std::shared_ptr<const ProtectedSnapshot> snapshot)
         : sandbox_{std::move(sandbox)}, snapshot_{std::move(snapshot)} {
         ::clock_gettime(CLOCK_REALTIME, &began_);
     }
@@ -7307,12 +8089,6 @@ private:
     std::shared_ptr<const Sandbox> sandbox_;
     std::shared_ptr<const ProtectedSnapshot> snapshot_;
     timespec began_{};
-    std::string nonce_ = random_hex(16);
-    std::vector<Placeholder> placeholders_;
-    RunDirectories directories_{};
-    process::Fd settings_;
-    process::Fd cwd_;
-    process::ProcessPlan plan_;
 };
 
 class Sandbox : public std::enable_shared_from_this<Sandbox> {
@@ -7348,9 +8124,15 @@ public:
     [[nodiscard]] Result<std::string> settings_json() const {
         const auto tools = this->tools();
         if (!tools) return tools.error();
-        const auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_));
-        if (!snapshot) return snapshot.error();
-        return settings::to_json(boundary_, context(*tools, *snapshot, private_->next_run()));
+        const auto memory = remember();
+        if (!memory) return memory.error();
+        const auto run = private_->next_run();
+        return settings::to_json(boundary_, context(*tools, *memory, run.sockets, run.script));
+    }
+
+    /// `script`: the directory from which this very sandbox starts.
+    [[nodiscard]] settings::RunContext context(const FoundTools& tools, const Memory& memory, const std::string& sockets, const std::string& script) const {
+        return {private_->base(), {sockets, script}, private_->tmp(), memory.snapshot().paths(), tools.vendor(), tools.bwrap, tools.socat, tools.rg};
     }
 
     /// The identities that were seen when the workspace was made still stand under their names.
@@ -7369,19 +8151,15 @@ public:
     /// The host's own writing is bound as commands are: by nothing that is written may the host be made to run something.
     template <class Write>
     [[nodiscard]] Result<void> write_guarded(const std::string& path, Write&& write) const {
-        auto snapshot = remember();
-        if (!snapshot) return snapshot.error();
-        const auto refused = [&]() -> Result<void> {
-            if (paths::is_within_any(path, (*snapshot)->paths()))
-                return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path),
-                                                              " is refused: the host's git, a shell or an editor would run what stands in it"})};
-            if (auto written = write(); !written) return written;
-            for (const auto& planted : quarantine_planted(**snapshot, private_->quarantine()))
-                return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
-            return {};
-        }();
-        forget(*snapshot);
-        return refused;
+        const auto memory = remember();
+        if (!memory) return memory.error();
+        if (paths::is_within_any(path, memory->snapshot().paths()))
+            return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path),
+                                                          " is refused: the host's git, a shell or an editor would run what stands in it"})};
+        if (auto written = write(); !written) return written;
+        for (const auto& planted : quarantine_planted(memory->snapshot(), private_->quarantine()))
+            return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
+        return {};
     }
 
     [[nodiscard]] Result<std::string> resolve_cwd(const std::string& cwd) const {
@@ -7399,67 +8177,86 @@ public:
         return *real;
     }
 
-    [[nodiscard]] Result<Launch> prepare(const Request& request, std::optional<process::Clock::time_point> deadline) const {
-        const auto tools = this->tools();
-        if (!tools) return tools.error();
+    /// What is wrong with a request can be said before anything is made for it. Its directory, resolved.
+    [[nodiscard]] Result<std::string> check(const Request& request) const {
         if (auto same = check_pins(); !same) return same.error();
         auto cwd = resolve_cwd(request.cwd);
         if (!cwd) return cwd.error();
-        auto snapshot = remember();
+        if (auto fits = check_size(environment(request.environment), request); !fits) return fits.error();
+        return cwd;
+    }
+
+    /// What stands in the workspace now, or stood there when the oldest of the overlapping runs began: two commands at once must
+    /// not be able to vouch for each other's files.
+    [[nodiscard]] Result<Memory> remember() const {
+        const std::lock_guard lock{snapshots_mutex_};
+        auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
         if (!snapshot) return snapshot.error();
+        snapshots_.push_back(std::make_shared<const ProtectedSnapshot>(std::move(*snapshot)));
+        return Memory{shared_from_this(), snapshots_.back()};
+    }
 
-        Launch launch{shared_from_this(), std::move(*snapshot)};
-        const auto variables = environment(request.environment);
-        if (auto fits = check_size(variables, request); !fits) return fits.error();
-        auto directories = private_->make_run();
-        if (!directories) return directories.error();
-        launch.directories_ = std::move(*directories);
-        const auto& run = launch.directories_;
-
-        PreludePlan prelude_plan;
-        prelude_plan.nonce = launch.nonce_;
-        prelude_plan.hidden_path = run.cwd;
-        prelude_plan.readonly_path = run.script + "/probe";
-        for (const auto& pin : pins_) prelude_plan.pinned.push_back(pin.identity);
-        prelude_plan.cwd = *cwd;
-        prelude_plan.environment = variables;
-        prelude_plan.limits = boundary_.limits;
-        prelude_plan.argv = request.argv;
-        prelude_plan.command = request.command;
-        prelude_plan.command_file = run.script + "/command";
-        const std::string prelude_file = run.script + "/prelude";
-        if (auto written = write_script(prelude_file, prelude(prelude_plan)); !written) return written.error();
-        if (request.argv.empty() && request.command.size() > longest_argument) {
-            if (auto written = write_script(prelude_plan.command_file, request.command + "."); !written) return written.error();
+    /// Denied paths that do not exist yet, where a command could create them.
+    [[nodiscard]] std::vector<std::string> missing_denials() const {
+        const auto writable = writable_paths(boundary_);
+        std::vector<std::string> places;
+        for (const auto* denials : {&boundary_.read_denials, &boundary_.write_denials}) {
+            for (const auto& denial : *denials) {
+                if (!paths::is_within_any(denial, writable)) continue;
+                if (auto place = place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
+            }
         }
+        paths::sort_once(places);
+        return places;
+    }
 
-        auto settings = process::sealed_text(settings::to_json(boundary_, context(*tools, *launch.snapshot_, run)));
-        if (!settings) return settings.error();
-        launch.settings_ = std::move(*settings);
-        launch.cwd_.reset(::open(run.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!launch.cwd_) return process::system_error("open " + run.cwd);
+    /// Ready to be named: see Placeholder. Those that stand already are held.
+    [[nodiscard]] Result<std::vector<Placeholder>> ready_placeholders() const {
+        std::vector<Placeholder> held;
+        for (const auto& place : missing_denials()) {
+            auto placeholder = Placeholder::ready(place);
+            if (!placeholder) return placeholder.error();
+            if (placeholder->fd() >= 0) held.push_back(std::move(*placeholder));
+        }
+        return held;
+    }
 
-        // Last of all: from the moment they stand until node runs, nobody would take them away if the host died.
-        if (auto held = hold_places(launch.placeholders_); !held) return held.error();
+    /// By what a sandbox that starts from `script` shows that it is one. `hidden`: any path of bailey's that it is not given.
+    [[nodiscard]] std::string proof(const std::string& hidden, const std::string& script) const {
+        Proof proof{hidden, script + "/probe", {}};
+        for (const auto& pin : pins_) proof.pinned.push_back(pin.identity);
+        return proof_script(proof);
+    }
 
-        auto& spawn = launch.plan_.spawn;
-        spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(deadline),
-                      places(launch.placeholders_), run.sockets, "--settings", settings_path(),
-                      // srt hands the beginning of this text to the sandbox as a proxy user's name: nothing of the command is in it
-                      "-c", ". " + shell_quoted(prelude_file)};
-        // Minimal, fixed and trusted: nothing that was given for the command steers node or srt.
-        spawn.environment = {text::concat({"PATH=", launcher_path}), "HOME=" + run.sockets, "TMPDIR=" + run.sockets,
-                             "CLAUDE_CODE_TMPDIR=" + private_->tmp()};
-        spawn.fds = {launch.settings_.get()};
-        for (const auto& placeholder : launch.placeholders_) spawn.fds.push_back(placeholder.fd());
-        spawn.directory = launch.cwd_.get();
-        launch.plan_.lifeline = lifeline_fd;
-        launch.plan_.mark = run.sockets;  // bubblewrap is told to mount it
-        return launch;
+    /// What becomes of it then; a command that is too long for an argument is written to a file beside.
+    [[nodiscard]] Result<Entry> entry(const Request& request, std::string nonce, std::string cwd, const std::string& script) const {
+        Entry entry;
+        entry.nonce = std::move(nonce);
+        entry.cwd = std::move(cwd);
+        entry.environment = environment(request.environment);
+        entry.limits = boundary_.limits;
+        entry.argv = request.argv;
+        entry.command = request.command;
+        if (request.argv.empty() && request.command.size() > longest_argument) {
+            entry.command_file = script + "/command";
+            if (auto written = write_script(entry.command_file, request.command + "."); !written) return written.error();
+        }
+        return entry;
+    }
+
+    [[nodiscard]] static Result<void> write_script(const std::string& path, std::string_view content) {
+        const process::Fd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400)};
+        if (!file) return process::system_error("open " + path);
+        return process::write_all(file, content);
+    }
+
+    /// Minimal, fixed and trusted: nothing that was given for the command steers node or srt.
+    [[nodiscard]] std::vector<std::string> launcher_environment(const std::string& sockets) const {
+        return {text::concat({"PATH=", launcher_path}), "HOME=" + sockets, "TMPDIR=" + sockets, "CLAUDE_CODE_TMPDIR=" + private_->tmp()};
     }
 
 private:
-    friend Launch;
+    friend Memory;
 
     struct Pin {
         process::Fd fd;  // keeps the inode from being reused
@@ -7469,23 +8266,6 @@ private:
     static constexpr std::string_view launcher_path = "/usr/bin:/bin:/usr/sbin:/sbin";
 
     explicit Sandbox(Boundary boundary) : boundary_{std::move(boundary)} {}
-
-    [[nodiscard]] static std::string settings_path() {
-        return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", std::to_string(settings_fd)});
-    }
-
-    [[nodiscard]] static std::string milliseconds_left(std::optional<process::Clock::time_point> deadline) {
-        if (!deadline) return "0";
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - process::Clock::now());
-        return std::to_string(std::max<std::int64_t>(left.count(), 1));
-    }
-
-    /// For the guard: the placeholders' paths, in the order of their descriptors.
-    [[nodiscard]] static std::string places(const std::vector<Placeholder>& placeholders) {
-        std::string list = "[";
-        for (const auto& placeholder : placeholders) list += (list.size() == 1 ? "" : ",") + settings::json_string(placeholder.path());
-        return list + "]";
-    }
 
     Result<void> pin() {
         std::vector<std::string> granted{boundary_.root};
@@ -7501,41 +8281,9 @@ private:
         return {};
     }
 
-    /// What stands in the workspace now, or stood there when the oldest of the overlapping runs began: two commands at once must
-    /// not be able to vouch for each other's files.
-    Result<std::shared_ptr<const ProtectedSnapshot>> remember() const {
-        const std::lock_guard lock{snapshots_mutex_};
-        auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
-        if (!snapshot) return snapshot.error();
-        snapshots_.push_back(std::make_shared<const ProtectedSnapshot>(std::move(*snapshot)));
-        return snapshots_.back();
-    }
     void forget(const std::shared_ptr<const ProtectedSnapshot>& snapshot) const {
         const std::lock_guard lock{snapshots_mutex_};
         std::erase(snapshots_, snapshot);
-    }
-
-    [[nodiscard]] settings::RunContext context(const FoundTools& tools, const ProtectedSnapshot& snapshot, const RunDirectories& run) const {
-        return {private_->base(), {run.sockets, run.script}, private_->tmp(), snapshot.paths(), tools.vendor(), tools.bwrap, tools.socat, tools.rg};
-    }
-
-    /// Denied paths that do not exist yet, where a command could create them.
-    Result<void> hold_places(std::vector<Placeholder>& held) const {
-        const auto writable = writable_paths(boundary_);
-        std::vector<std::string> places;
-        for (const auto* denials : {&boundary_.read_denials, &boundary_.write_denials}) {
-            for (const auto& denial : *denials) {
-                if (!paths::is_within_any(denial, writable)) continue;
-                if (auto place = place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
-            }
-        }
-        paths::sort_once(places);
-        for (const auto& place : places) {
-            auto placeholder = Placeholder::hold(place);
-            if (!placeholder) return placeholder.error();
-            if (placeholder->fd() >= 0) held.push_back(std::move(*placeholder));
-        }
-        return {};
     }
 
     /// Later entries win; a command's own come last.
@@ -7574,12 +8322,6 @@ private:
                                                       std::to_string(most), " that fit; pass large values in a file"})};
     }
 
-    [[nodiscard]] static Result<void> write_script(const std::string& path, std::string_view content) {
-        const process::Fd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400)};
-        if (!file) return process::system_error("open " + path);
-        return process::write_all(file, content);
-    }
-
     Boundary boundary_;
     std::vector<Pin> pins_;  // the root first
     std::shared_ptr<PrivateDirectory> private_;
@@ -7589,645 +8331,142 @@ private:
     std::optional<Result<FoundTools>> tools_;
 };
 
-inline Launch::~Launch() {
-    if (!sandbox_) return;  // moved from
-    sandbox_->forget(snapshot_);
-    if (!directories_.top.empty()) remove_tree(directories_.top);
+inline Memory::~Memory() {
+    if (sandbox_) sandbox_->forget(snapshot_);
 }
 
-inline std::vector<Violation> Launch::look_around() const {
-    const auto& boundary = sandbox_->boundary();
+inline std::vector<Violation> Memory::look_around() const {
     auto violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
-    for (auto& violation : strip_setuid_files(writable_paths(boundary), began_)) violations.push_back(std::move(violation));
+    for (auto& violation : strip_setuid_files(writable_paths(sandbox_->boundary()), began_)) violations.push_back(std::move(violation));
     return violations;
 }
 
 }  // namespace bailey::srt
 
-// ---- bailey/srt/start_marker.hpp ----
-// Tells srt's own words from the command's: everything on stderr before the marker is srt's, everything after it the command's.
+// ---- bailey/srt/cold.hpp ----
+// A sandbox that srt's own program starts for one command alone.
 
 namespace bailey::srt {
 
-class StartMarker {
+class ColdLaunch final : public Launch {
 public:
-    /// The nonce must be unguessable: the command could print the marker before it had started otherwise.
-    explicit StartMarker(std::string_view nonce) : marker_{'\x1e' + std::string{nonce} + '\n'} {}
+    /// `boundary`: the workspace's, but for the network, which a session may have changed.
+    [[nodiscard]] static Result<std::unique_ptr<Launch>> prepare(const std::shared_ptr<const Sandbox>& sandbox, const Boundary& boundary, const Request& request) {
+        const auto tools = sandbox->tools();
+        if (!tools) return tools.error();
+        auto cwd = sandbox->check(request);
+        if (!cwd) return cwd.error();
+        auto memory = sandbox->remember();
+        if (!memory) return memory.error();
 
-    [[nodiscard]] bool seen() const { return seen_; }
+        std::unique_ptr<ColdLaunch> launch{new ColdLaunch{std::move(*memory)}};
+        auto directories = sandbox->directory().make_run();
+        if (!directories) return directories.error();
+        launch->directories_ = std::move(*directories);
+        const auto& run = launch->directories_;
 
-    /// What srt said before the marker, or instead of it.
-    [[nodiscard]] const std::string& before() const { return before_; }
+        const auto entry = sandbox->entry(request, launch->nonce_, std::move(*cwd), run.script);
+        if (!entry) return entry.error();
+        const auto script = run.script + "/prelude";
+        if (auto written = Sandbox::write_script(script, sandbox->proof(run.cwd, run.script) + entry_script(*entry)); !written) return written.error();
 
-    /// Takes a chunk of stderr and returns what of it is the command's. Only the first marker counts and is removed.
-    [[nodiscard]] std::string_view feed(std::string_view chunk) {
-        if (seen_) return chunk;
-        const auto known = before_.size();
-        before_.append(chunk);
-        const auto at = before_.find(marker_, known < marker_.size() ? 0 : known - marker_.size());
-        if (at == std::string::npos) {
-            // srt says little; more than this is something else, of which the end matters
-            if (before_.size() > limit) before_.erase(0, before_.size() - limit / 2);
-            return {};
+        auto settings = process::sealed_text(settings::to_json(boundary, sandbox->context(*tools, launch->memory_, run.sockets, run.script)));
+        if (!settings) return settings.error();
+        launch->settings_ = std::move(*settings);
+        launch->cwd_.reset(::open(run.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!launch->cwd_) return process::system_error("open " + run.cwd);
+        auto placeholders = sandbox->ready_placeholders();
+        if (!placeholders) return placeholders.error();
+        launch->placeholders_ = std::move(*placeholders);
+
+        auto& plan = launch->plan_;
+        plan.spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(request.deadline),
+                           places(launch->placeholders_), run.sockets, "--settings", settings_path(),
+                           // srt hands the beginning of this text to the sandbox as a proxy user's name: nothing of the command is in it
+                           "-c", ". " + shell_quoted(script)};
+        plan.spawn.environment = sandbox->launcher_environment(run.sockets);
+        plan.spawn.fds = {launch->settings_.get()};
+        for (const auto& placeholder : launch->placeholders_) {
+            plan.spawn.fds.push_back(placeholder.fd());
+            plan.spawn.names.push_back(placeholder.new_name());
         }
-        seen_ = true;
-        const auto ours = before_.size() - at - marker_.size();
-        before_.resize(at);
-        return chunk.substr(chunk.size() - ours);
+        plan.spawn.directory = launch->cwd_.get();
+        plan.lifeline = lifeline_fd;
+        plan.merge = request.merge_stderr;
+        plan.mark = run.sockets;  // bubblewrap is told to mount it
+        plan.deadline = request.deadline;
+        return std::unique_ptr<Launch>{std::move(launch)};
     }
 
-private:
-    static constexpr std::size_t limit = 64 * 1024;
+    ~ColdLaunch() override {
+        if (!directories_.top.empty()) remove_tree(directories_.top);
+    }
 
-    std::string marker_;
-    std::string before_;
-    bool seen_ = false;
+    [[nodiscard]] const std::string& nonce() const override { return nonce_; }
+
+    [[nodiscard]] Result<std::unique_ptr<process::Process>> start(Input input, process::Readiness& readiness, process::StopSignal& stop) override {
+        plan_.input = std::move(input);
+        auto started = process::Process::start(std::move(plan_), readiness, stop);
+        if (!started) return started;
+        for (auto& placeholder : placeholders_) {
+            if (auto settled = placeholder.settle(); !settled) return settled.error();
+        }
+        return started;
+    }
+
+    [[nodiscard]] std::vector<Violation> look_around() override { return memory_.look_around(); }
+
+private:
+    explicit ColdLaunch(Memory memory) : memory_{std::move(memory)} {}
+
+    [[nodiscard]] static std::string settings_path() {
+        return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", std::to_string(settings_fd)});
+    }
+
+    [[nodiscard]] static std::string milliseconds_left(std::optional<process::Clock::time_point> deadline) {
+        if (!deadline) return "0";
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - process::Clock::now());
+        return std::to_string(std::max<std::int64_t>(left.count(), 1));
+    }
+
+    /// For the guard: the placeholders' paths, in the order of their descriptors.
+    [[nodiscard]] static std::string places(const std::vector<Placeholder>& placeholders) {
+        std::string list = "[";
+        for (const auto& placeholder : placeholders) list += (list.size() == 1 ? "" : ",") + settings::json_string(placeholder.path());
+        return list + "]";
+    }
+
+    Memory memory_;
+    std::string nonce_ = random_hex(16);
+    std::vector<Placeholder> placeholders_;
+    RunDirectories directories_{};
+    process::Fd settings_;
+    process::Fd cwd_;
+    process::ProcessPlan plan_;
+};
+
+class ColdSource final : public Source {
+public:
+    explicit ColdSource(std::shared_ptr<const Sandbox> sandbox) : sandbox_{std::move(sandbox)} {}
+
+    [[nodiscard]] std::unique_ptr<Awaited> ask(Request request) const override { return std::make_unique<Now>(sandbox_, std::move(request)); }
+    [[nodiscard]] Result<FoundTools> tools() const override { return sandbox_->tools(); }
+    [[nodiscard]] Boundary boundary_now() const override { return sandbox_->boundary(); }
+
+private:
+    struct Now final : Awaited {
+        Now(std::shared_ptr<const Sandbox> from, Request asked) : sandbox{std::move(from)}, request{std::move(asked)} {}
+        [[nodiscard]] std::optional<Result<std::unique_ptr<Launch>>> take(process::Readiness&) override {
+            return ColdLaunch::prepare(sandbox, sandbox->boundary(), request);
+        }
+        std::shared_ptr<const Sandbox> sandbox;
+        Request request;
+    };
+
+    std::shared_ptr<const Sandbox> sandbox_;
 };
 
 }  // namespace bailey::srt
-
-// ---- bailey/srt/start_remedy.hpp ----
-// What to change on the machine when srt said why its sandbox did not start.
-
-namespace bailey::srt {
-
-/// Empty when the words are not known. The words are bwrap's and srt's own (srt-facts, section 4).
-[[nodiscard]] inline std::string_view start_remedy(std::string_view words) {
-    constexpr std::string_view no_namespaces =
-        "bubblewrap needs user namespaces, which are off or used up here; as root: sysctl -w user.max_user_namespaces=65536, on Debian also "
-        "kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in a container allow them in its security profile";
-    struct Known {
-        std::string_view part, remedy;
-    };
-    constexpr std::array<Known, 5> known{{
-        {"Creating new namespace failed", no_namespaces},
-        {"No permissions to create new namespace", no_namespaces},
-        {"setting up uid map", no_namespaces},
-        {"RTM_NEWADDR", no_namespaces},
-        {"CAP_SETFCAP", "run as an ordinary user, or give the container's root the capability CAP_SETFCAP"},
-    }};
-    for (const auto& [part, remedy] : known) {
-        if (words.find(part) != words.npos) return remedy;
-    }
-    return {};
-}
-
-}  // namespace bailey::srt
-
-namespace bailey {
-
-/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it.
-class Running {
-public:
-    Running(Running&&) noexcept = default;
-    Running& operator=(Running&&) noexcept = default;
-
-    [[nodiscard]] static Result<Running> start(std::shared_ptr<const srt::Sandbox> sandbox, srt::Request request, RunOptions options) {
-        std::unique_ptr<State> state{new State{std::move(sandbox), std::move(request), std::move(options)}};
-        if (auto begun = state->begin(); !begun) return begun.error();
-        return Running{std::move(state)};
-    }
-
-    /// Readable when step() has something to do: for poll, epoll or kqueue. Stays the same and valid while this lives.
-    [[nodiscard]] int fd() const { return state_->readiness.fd(); }
-
-    /// Does what can be done now and never blocks, but for the callbacks. True when the command has ended.
-    bool step() { return state_->step(); }
-
-    /// From any thread: ends the command with Outcome::cancelled, unless it has ended before.
-    void stop() { state_->stop.request(); }
-
-    /// Input::pipe() only. Bytes that the command does not read are dropped when it ends.
-    void write(std::string_view bytes) { state_->write(bytes); }
-    void close_input() { state_->close_input(); }
-
-    /// Waits at most that long; true when the command has ended.
-    bool wait_for(std::chrono::milliseconds at_most) {
-        const auto until = process::Clock::now() + at_most;
-        while (!step()) {
-            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - process::Clock::now());
-            if (left.count() <= 0) return false;
-            state_->wait(left);
-        }
-        return true;
-    }
-
-    /// Waits for the end. The result is handed out once.
-    [[nodiscard]] Result<CommandResult> try_wait() {
-        while (!step()) state_->wait(std::nullopt);
-        return state_->take_result();
-    }
-#if defined(__cpp_exceptions)
-    CommandResult wait() { return try_wait().value(); }
-#endif
-
-private:
-    struct State {
-        State(std::shared_ptr<const srt::Sandbox> in, srt::Request what, RunOptions how)
-            : sandbox{std::move(in)},
-              request{std::move(what)},
-              options{std::move(how)},
-              out{options.output_limit, options.keep},
-              err{options.output_limit, options.keep} {}
-
-        State(const State&) = delete;
-        State& operator=(const State&) = delete;
-
-        /// Nobody waited for the end: the host is protected all the same.
-        ~State() {
-            child.reset();
-            if (launched && marker && marker->seen()) (void)launched->look_around();
-        }
-
-        Result<void> begin() {
-            if (options.timeout.count() > 0) deadline = began + options.timeout;
-            auto opened = process::Readiness::open();
-            if (!opened) return opened.error();
-            readiness = std::move(*opened);
-            if (auto attached = stop.attach(readiness); !attached) return attached;
-#if defined(__cpp_lib_jthread)
-            if (options.stop.stop_possible()) on_stop.emplace(options.stop, StopRequest{&stop});
-#endif
-            if (options.limiter == nullptr) return launch();
-            readiness.watch_readable(options.limiter->fd());
-            readiness.wake_at(deadline);
-            return start_when_allowed();
-        }
-
-        /// Only now the workspace is looked at: what stood there while we waited for a slot does not count.
-        Result<void> launch() {
-            if (stop.requested()) {  // cancelled before it began: it never begins
-                finished_early = Outcome::cancelled;
-                return {};
-            }
-            auto prepared = sandbox->prepare(request, deadline);
-            if (!prepared) return prepared.error();
-            launched.emplace(std::move(*prepared));
-            marker.emplace(launched->nonce());
-            auto plan = launched->take_plan();
-            plan.input = std::exchange(options.input, {});
-            plan.deadline = deadline;
-            plan.merge = options.merge_stderr;
-            auto started = process::Process::start(std::move(plan), readiness, stop);
-            if (!started) return started.error();
-            child = std::move(*started);
-            if (!early_input.empty()) child->write(std::exchange(early_input, {}));
-            if (input_closed) child->close_input();
-            return {};
-        }
-
-        Result<void> start_when_allowed() {
-            slot = options.limiter->try_acquire();
-            if (!slot) return {};
-            readiness.forget(options.limiter->fd());
-            return launch();
-        }
-
-        bool step() {
-            if (failure || result_ready()) return true;
-            if (!child) {
-                stop.quiet();
-                if (stop.requested()) {
-                    finished_early = Outcome::cancelled;
-                } else if (deadline && process::Clock::now() >= *deadline) {
-                    finished_early = Outcome::timed_out;
-                } else if (auto started = start_when_allowed(); !started) {
-                    failure = started.error();
-                }
-                return failure || result_ready();
-            }
-#if defined(__cpp_exceptions)
-            try {
-                child->step([this](process::Stream stream, std::string_view bytes) { receive(stream, bytes); });
-            } catch (...) {
-                if (!thrown) thrown = std::current_exception();
-                stop.request();
-            }
-#else
-            child->step([this](process::Stream stream, std::string_view bytes) { receive(stream, bytes); });
-#endif
-            return result_ready();
-        }
-
-        void receive(process::Stream stream, std::string_view bytes) {
-            if (stream == (options.merge_stderr ? process::Stream::out : process::Stream::err)) {
-                bytes = marker->feed(bytes);
-                if (marker->seen()) slot.release();
-            }
-            if (bytes.empty()) return;
-            auto& capture = stream == process::Stream::out ? out : err;
-            capture.append(bytes);
-            const auto& callback = stream == process::Stream::out ? options.on_stdout : options.on_stderr;
-            if (callback && !thrown) callback(bytes);
-        }
-
-        [[nodiscard]] bool result_ready() const { return finished_early || (child && child->done()); }
-
-        void wait(std::optional<std::chrono::milliseconds> at_most) const {
-            if (child) {
-                child->wait(at_most);
-            } else {
-                readiness.wait(at_most);
-            }
-        }
-
-        void write(std::string_view bytes) {
-            if (child) {
-                child->write(bytes);
-            } else {
-                early_input += bytes;
-            }
-        }
-        void close_input() {
-            input_closed = true;
-            if (child) child->close_input();
-        }
-
-        Result<CommandResult> take_result() {
-            slot.release();
-            if (failure) return *failure;
-            CommandResult result;
-            result.outcome = finished_early.value_or(child ? child->ending().outcome : Outcome::cancelled);
-            if (child) {
-                if (auto decided = decide(result); !decided) return decided.error();
-            }
-            result.out_bytes = out.total();
-            result.err_bytes = err.total();
-            auto kept_out = out.take();
-            auto kept_err = err.take();
-            result.out = std::move(kept_out.bytes);
-            result.err = std::move(kept_err.bytes);
-            result.out_truncated = kept_out.truncated;
-            result.err_truncated = kept_err.truncated;
-            result.out_gap = kept_out.gap;
-            result.err_gap = kept_err.gap;
-            launched.reset();
-            result.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(process::Clock::now() - began);
-            if (thrown) return Error{ErrorCode::callback, "bailey: a callback threw; the command was stopped", thrown};
-            return result;
-        }
-
-        /// By evidence: the marker, our own clock and signals, and only then srt's status.
-        Result<void> decide(CommandResult& result) {
-            if (marker->seen()) result.violations = launched->look_around();
-            const auto& ending = child->ending();
-            // While a callback kept us from the clock, the guard kept to it.
-            if (result.outcome == Outcome::exited && srt::guard_note(child->notes(), 'T')) result.outcome = Outcome::timed_out;
-            if (result.outcome != Outcome::exited) return {};
-            if (!marker->seen()) return start_failure();
-            if (!ending.status_known) {
-                const auto noted = srt::noted_exit_code(child->notes());
-                if (!noted)
-                    return Error{ErrorCode::process, "bailey: the command's exit status is lost: somebody else in this process reaped the child "
-                                                     "(a waitpid(-1), or SIGCHLD ignored)", ECHILD};
-                result.exit_code = *noted;
-            } else {
-                result.exit_code = ending.exit_code;
-            }
-            if (result.exit_code > 128 && result.exit_code <= 192) result.likely_signal = result.exit_code - 128;
-            return {};
-        }
-
-        [[nodiscard]] Error start_failure() const {
-            if (const auto version = srt::guard_note(child->notes(), 'N')) {
-                const auto tools = sandbox->tools();
-                return {ErrorCode::srt_unavailable, text::concat({"bailey: node ", *version, " is too old: srt needs ", tools ? tools->node_floor : "a newer one", " or newer; install it, or name another in Tools::node"})};
-            }
-            std::string words = marker->before();
-            while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
-            if (words.empty()) words = "it said nothing";
-            if (const auto remedy = srt::start_remedy(words); !remedy.empty()) words += text::concat({"\n", remedy});
-            return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", std::to_string(child->ending().exit_code), "): ", words})};
-        }
-
-        std::shared_ptr<const srt::Sandbox> sandbox;
-        srt::Request request;
-        RunOptions options;
-        process::Clock::time_point began = process::Clock::now();
-        std::optional<process::Clock::time_point> deadline;
-        process::Capture out, err;
-        process::Readiness readiness;
-        process::StopSignal stop;
-#if defined(__cpp_lib_jthread)
-        struct StopRequest {
-            process::StopSignal* signal;
-            void operator()() const { signal->request(); }
-        };
-        std::optional<std::stop_callback<StopRequest>> on_stop;
-#endif
-        Limiter::Slot slot;
-        std::optional<srt::Launch> launched;
-        std::optional<srt::StartMarker> marker;
-        std::exception_ptr thrown;
-        std::string early_input;
-        bool input_closed = false;
-        std::optional<Outcome> finished_early;
-        std::optional<Error> failure;
-        std::unique_ptr<process::Process> child;  // last: ends before what it uses
-    };
-
-    explicit Running(std::unique_ptr<State> state) : state_{std::move(state)} {}
-
-    std::unique_ptr<State> state_;
-};
-
-}  // namespace bailey
-
-// ---- bailey/boundary/explain.hpp ----
-// A boundary in words, for the person who has to decide whether it is right.
-
-#if defined(__APPLE__)
-#include <crt_externs.h>
-#else
-#include <unistd.h>
-#endif
-
-namespace bailey {
-
-enum class ExplainFormat {
-    text,
-    colour,    ///< text with the escapes of a terminal
-    markdown,  ///< a table
-    json,      ///< [{"matter": "paths", "mark": "rw", "what": "/srv/work", "why": "the workspace"}, …]
-};
-
-namespace detail {
-
-/// One line of an explanation. The mark is a word or nothing: rw, ro, hidden, allowed, denied, weakening …
-struct Fact {
-    std::string_view matter, mark;
-    std::string what;
-    std::string why{};
-    bool is_path = false;  ///< shown between quotes to people
-};
-
-/// Of the host's variables, how many a command does not see.
-[[nodiscard]] inline std::size_t variables_kept_out(const Boundary& boundary) {
-#if defined(__APPLE__)
-    char** variable = *::_NSGetEnviron();
-#else
-    char** variable = ::environ;
-#endif
-    std::size_t count = 0;
-    for (; variable != nullptr && *variable != nullptr; ++variable) {
-        const std::string_view entry{*variable};
-        const auto name = entry.substr(0, entry.find('='));
-        bool passes = false;
-        for (const auto locale : defaults::locale_names) passes |= name == locale;
-        for (const auto* list : {&boundary.env_passed, &boundary.env_credentials})
-            for (const auto& passed : *list) passes |= name == passed;
-        count += passes ? 0 : 1;
-    }
-    return count;
-}
-
-[[nodiscard]] inline std::vector<Fact> facts(const Boundary& boundary) {
-    std::vector<Fact> all;
-    const auto add = [&](std::string_view matter, std::string_view mark, std::string what, std::string why = {}) {
-        all.push_back({matter, mark, std::move(what), std::move(why)});
-    };
-    const auto path = [&](std::string_view matter, std::string_view mark, std::string_view value, std::string_view why) {
-        all.push_back({matter, mark, std::string{value}, std::string{why}, true});
-    };
-    const auto each = [&](std::string_view matter, std::string_view mark, const std::vector<std::string>& list, std::string_view why) {
-        for (const auto& entry : list) path(matter, mark, entry, why);
-    };
-    const bool has_tmp = shares_tmp(boundary);
-
-    path("workspace", "", boundary.root, "");
-    if (!boundary.read_only) path("paths", "rw", boundary.root, "the workspace");
-    if (!boundary.read_only && has_tmp) path("paths", "rw", defaults::tmp, "shared with the host");
-    each("paths", "rw", boundary.write_grants, "write grant");
-    add("paths", "rw", "TMPDIR", "private; goes away with the workspace");
-    if (boundary.read_only) path("paths", "ro", boundary.root, "the workspace, ReadOnly");
-    if (boundary.read_only && has_tmp) path("paths", "ro", defaults::tmp, "shared with the host, ReadOnly");
-    each("paths", "ro", boundary.read_grants, "read grant");
-    if (!boundary.all_reads) add("paths", "ro", "the system", "programs, libraries, /etc without its secrets");
-    each("paths", "ro", boundary.write_denials, "write denial");
-    if (boundary.all_reads) add("paths", "weakening", "everything else can be read", "AllReads: whatever the host user can read, but the system's secrets");
-    if (boundary.private_tmp) path("paths", "hidden", defaults::tmp, "PrivateTmp");
-    each("paths", "hidden", boundary.read_denials, "read denial");
-    add("paths", "hidden", boundary.all_reads ? "the system's secrets" : "everything else",
-        "looks empty; a hidden directory accepts writes that vanish when the command ends");
-
-    for (const auto& domain : boundary.allowed_domains) add("network", "allowed", domain, "through srt's proxy");
-    for (const auto& domain : boundary.denied_domains) add("network", "denied", domain, "whatever is allowed");
-    if (!boundary.upstream_proxy.empty()) add("network", "", "an upstream proxy", "decides by itself which addresses a name leads to");
-    add("network", "denied", boundary.allowed_domains.empty() ? "everything" : "everything else");
-
-    if (boundary.all_unix_sockets) {
-        add("sockets", "weakening", "every Unix socket that can be seen", "AllUnixSockets");
-    } else {
-        each("sockets", "allowed", boundary.unix_sockets, "");
-        add("sockets", "denied", boundary.unix_sockets.empty() ? "all Unix sockets" : "all other Unix sockets");
-    }
-    if (boundary.local_binding && on_macos) add("sockets", "weakening", "serving local ports", "LocalBinding");
-
-    add("environment", "given", "PATH HOME TMPDIR TERM", "and srt's proxy variables");
-    add("environment", "host", "LANG LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES");
-    for (const auto& name : boundary.env_passed) add("environment", "host", name);
-    for (const auto& name : boundary.env_credentials) add("environment", "weakening", name, "a credential of the host");
-    for (const auto& entry : boundary.env_values) add("environment", "set", entry.first);
-    for (const auto& entry : boundary.env_runtime_values) add("environment", "set", entry.first, "at run time");
-    add("environment", "denied", std::to_string(variables_kept_out(boundary)) + " variables of this process", "not passed on");
-
-    const auto limit = [&](std::string_view name, const std::optional<std::uint64_t>& value, const char* why) {
-        if (value) add("limits", "", std::string{name} + " " + std::to_string(*value), why);
-    };
-    limit("CPU seconds", boundary.limits.cpu_seconds, "each process");
-    limit("memory bytes", boundary.limits.memory_bytes, on_macos ? "not enforced on macOS" : "each process");
-    limit("processes", boundary.limits.processes, "all of the host user");
-    limit("file size bytes", boundary.limits.file_size_bytes, "each file");
-    limit("open files", boundary.limits.open_files, "each process");
-    add("limits", "", "time and output", "of each run");
-
-    for (const auto& note : boundary.notes) add("note", "", note);
-    return all;
-}
-
-[[nodiscard]] inline std::string padded(std::string_view text, std::size_t width) {
-    std::string result{text};
-    return result.append(text.size() < width ? width - text.size() : 1, ' ');
-}
-
-[[nodiscard]] inline std::string in_json(std::string_view text) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string result = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20) {
-            result.append("\\u00").append(1, hex[byte >> 4]).append(1, hex[byte & 15]);
-        } else {
-            if (c == '"' || c == '\\') result += '\\';
-            result += c;
-        }
-    }
-    return result += '"';
-}
-
-[[nodiscard]] inline std::string in_markdown(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        if (std::string_view{"|*_`<>[]\\"}.find(c) != std::string_view::npos) result += '\\';
-        result += c;
-    }
-    return result;
-}
-
-}  // namespace detail
-
-/// Who may do what, and what this platform cannot enforce. One fact a line; for people, JSON for programs. Values of variables and
-/// the URL of a proxy, which can hold a password, are not shown.
-[[nodiscard]] inline std::string explain(const Boundary& boundary, ExplainFormat format = ExplainFormat::text) {
-    const bool colour = format == ExplainFormat::colour;
-    std::string out = format == ExplainFormat::markdown ? "| matter | | what | why |\n|---|---|---|---|\n" : format == ExplainFormat::json ? "[" : "";
-    std::string_view matter;
-    for (const auto& fact : detail::facts(boundary)) {
-        if (format == ExplainFormat::json) {
-            out.append(out.size() == 1 ? "\n" : ",\n").append("  {\"matter\": ").append(detail::in_json(fact.matter));
-            out.append(", \"mark\": ").append(detail::in_json(fact.mark)).append(", \"what\": ").append(detail::in_json(fact.what));
-            out.append(", \"why\": ").append(detail::in_json(fact.why)).append("}");
-            continue;
-        }
-        const std::string what = fact.is_path ? paths::quoted(fact.what) : fact.what;
-        const std::string_view shown = fact.matter == matter ? "" : fact.matter;
-        matter = fact.matter;
-        if (format == ExplainFormat::markdown) {
-            out.append("| ").append(shown).append(" | ").append(fact.mark).append(" | ").append(detail::in_markdown(what));
-            out.append(" | ").append(detail::in_markdown(fact.why)).append(" |\n");
-            continue;
-        }
-        const auto painted = [&](const std::string& text, std::string_view code) {
-            return colour && text.find_first_not_of(' ') != std::string::npos ? std::string{"\033["}.append(code).append("m").append(text).append("\033[0m") : text;
-        };
-        const std::string_view code = fact.mark == "weakening"                            ? "31"
-                                      : fact.mark == "rw"                                 ? "33"
-                                      : fact.mark == "hidden" || fact.mark == "denied"    ? "2"
-                                                                                          : "32";
-        out += painted(detail::padded(shown, 13), "1");
-        const bool marked = fact.matter != "workspace" && fact.matter != "note";
-        if (marked) out += painted(detail::padded(fact.mark, 11), code);
-        out += what;
-        if (!fact.why.empty()) out += painted("  (" + fact.why + ")", "2");
-        out += '\n';
-    }
-    return format == ExplainFormat::json ? out + "\n]\n" : out;
-}
-
-}  // namespace bailey
-
-// ---- bailey/files.hpp ----
-// The host's own reading and writing on the agent's behalf: beneath the workspace root, by descriptor, never through a link.
-
-namespace bailey::files {
-
-/// The largest file that read_text returns.
-inline constexpr std::size_t largest_read = 64 * 1024 * 1024;
-
-namespace detail {
-
-/// The path's components; refused where one could leave the root.
-[[nodiscard]] inline Result<std::vector<std::string>> components(const Boundary& boundary, std::string_view path) {
-    const auto refused = [&](std::string_view why) {
-        return Error{ErrorCode::policy, text::concat({"bailey: the path ", paths::quoted(path), " ", why, "; name a file inside the workspace ", paths::quoted(boundary.root)})};
-    };
-    if (path.empty()) return refused("is empty");
-    if (path.find('\0') != std::string_view::npos) return refused("contains a NUL byte");
-    if (path.starts_with('/')) {
-        if (!paths::is_beneath(path, boundary.root)) return refused("is outside");
-        path.remove_prefix(boundary.root.size() + 1);
-    }
-    std::vector<std::string> names;
-    while (!path.empty()) {
-        const auto name = path.substr(0, path.find('/'));
-        path.remove_prefix(std::min(name.size() + 1, path.size()));
-        if (name == "..") return refused("climbs with \"..\"");
-        if (!name.empty() && name != ".") names.emplace_back(name);
-    }
-    if (names.empty()) return refused("is the root itself");
-    return names;
-}
-
-[[nodiscard]] inline Result<void> check_denials(const Boundary& boundary, const std::vector<std::string>& names,
-                                                const std::vector<std::string>& denials, std::string_view verb) {
-    std::string path = boundary.root;
-    for (const auto& name : names) path = paths::join(path, name);
-    for (const auto& denial : denials) {
-        if (paths::is_within(path, denial))
-            return Error{ErrorCode::policy, text::concat({"bailey: ", verb, " ", paths::quoted(path), " is denied by the rule ", paths::quoted(denial)})};
-    }
-    return {};
-}
-
-/// The directory that holds the last component. No link is followed anywhere, so a denied path cannot be reached by another name.
-[[nodiscard]] inline process::Fd open_parent(const process::Fd& root, const std::vector<std::string>& names) {
-    process::Fd directory{::openat(root.get(), ".", srt::detail::search_only | O_DIRECTORY | O_CLOEXEC)};
-    for (auto name = names.begin(); directory && name + 1 != names.end(); ++name)
-        directory = srt::open_directory_at(directory.get(), *name);
-    return directory;
-}
-
-[[nodiscard]] inline Error cannot(std::string_view verb, std::string_view path) {
-    const char* reason = errno == ELOOP ? "it is a symlink, or leads through one" : errno == ENOTDIR ? "it leads through a symlink or a file" : std::strerror(errno);
-    return {errno == ELOOP || errno == ENOTDIR ? ErrorCode::policy : ErrorCode::process,
-            text::concat({"bailey: cannot ", verb, " ", paths::quoted(path), ": ", reason}), errno};
-}
-
-}  // namespace detail
-
-/// The path without what does not matter; for comparing only.
-[[nodiscard]] inline std::string absolute(const Boundary& boundary, std::string_view path) {
-    std::string absolute = boundary.root;
-    if (const auto names = detail::components(boundary, path)) {
-        for (const auto& name : *names) absolute = paths::join(absolute, name);
-    }
-    return absolute;
-}
-
-[[nodiscard]] inline Result<std::string> read_text(const process::Fd& root, const Boundary& boundary, std::string_view path) {
-    const auto names = detail::components(boundary, path);
-    if (!names) return names.error();
-    if (auto allowed = detail::check_denials(boundary, *names, boundary.read_denials, "reading"); !allowed) return allowed.error();
-    const auto directory = detail::open_parent(root, *names);
-    if (!directory) return detail::cannot("read", path);
-    const process::Fd file{::openat(directory.get(), names->back().c_str(), O_RDONLY | srt::detail::no_follow)};
-    struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0) return detail::cannot("read", path);
-    if (!S_ISREG(status.st_mode)) return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it is not a regular file"})};
-    if (static_cast<std::uint64_t>(status.st_size) > largest_read)
-        return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it has ", std::to_string(status.st_size), " bytes, more than the ", std::to_string(largest_read), " that read_text returns"})};
-    auto content = srt::read_file_at(directory.get(), names->back(), largest_read);
-    if (!content) return detail::cannot("read", path);
-    return std::move(*content);
-}
-
-/// Replaces the file as a whole, or creates it; the directory must exist. A reader sees the old content or the new, never half.
-[[nodiscard]] inline Result<void> write_text(const process::Fd& root, const Boundary& boundary, std::string_view path, std::string_view content) {
-    const auto names = detail::components(boundary, path);
-    if (!names) return names.error();
-    if (boundary.read_only)
-        return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path), " is denied by the rule ReadOnly"})};
-    for (const auto* denials : {&boundary.write_denials, &boundary.read_denials}) {
-        if (auto allowed = detail::check_denials(boundary, *names, *denials, "writing"); !allowed) return allowed.error();
-    }
-    const auto directory = detail::open_parent(root, *names);
-    if (!directory) return detail::cannot("write", path);
-    const auto& name = names->back();
-    struct stat status {};
-    const bool exists = ::fstatat(directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-    if (exists && !S_ISREG(status.st_mode))
-        return Error{ErrorCode::policy, text::concat({"bailey: cannot write ", paths::quoted(path), ": it is ", S_ISLNK(status.st_mode) ? "a symlink" : "not a regular file"})};
-    const std::string draft = ".bailey-" + srt::random_hex(8);
-    process::Fd file{::openat(directory.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | srt::detail::no_follow, exists ? 0600 : 0666)};
-    if (!file) return detail::cannot("write", path);
-    auto written = process::write_all(file, content);
-    if (written && exists && ::fchmod(file.get(), status.st_mode & 0777) != 0) written = process::system_error("fchmod");
-    if (written && ::renameat(directory.get(), draft.c_str(), directory.get(), name.c_str()) != 0) written = detail::cannot("write", path);
-    if (!written) ::unlinkat(directory.get(), draft.c_str(), 0);
-    return written;
-}
-
-}  // namespace bailey::files
 
 // ---- bailey/workspace.hpp ----
 // The workspace: a directory in which any command can be run, with its boundary as a type.
@@ -8287,7 +8526,7 @@ public:
     [[nodiscard]] Result<std::string> try_settings_json() const { return sandbox_->settings_json(); }
 
     [[nodiscard]] Result<Running> try_spawn(std::string_view command, RunOptions options = {}) const {
-        return start({std::string{command}, {}, options.cwd, options.env}, std::move(options));
+        return start({.command = std::string{command}, .cwd = options.cwd, .environment = options.env}, std::move(options));
     }
     [[nodiscard]] Result<CommandResult> try_run(std::string_view command, RunOptions options = {}) const {
         return finish(try_spawn(command, std::move(options)));
@@ -8295,7 +8534,7 @@ public:
     /// No shell: argv[0] is looked up on the command's PATH, and every argument arrives as it is.
     [[nodiscard]] Result<CommandResult> try_run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
         if (argv.empty()) return Error{ErrorCode::policy, "bailey: run_argv was given no program; the first word is its name"};
-        return finish(start({{}, {argv.begin(), argv.end()}, options.cwd, options.env}, std::move(options)));
+        return finish(start({.argv = {argv.begin(), argv.end()}, .cwd = options.cwd, .environment = options.env}, std::move(options)));
     }
     [[nodiscard]] Result<CommandResult> try_run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
         return try_run_argv(std::span{argv.begin(), argv.size()}, std::move(options));
@@ -8332,7 +8571,7 @@ private:
 
     [[nodiscard]] Result<Running> start(srt::Request request, RunOptions&& options) const {
         if (auto checked = check(request); !checked) return checked.error();
-        return Running::start(sandbox_, std::move(request), std::move(options));
+        return Running::start(std::make_shared<const srt::ColdSource>(sandbox_), std::move(request), std::move(options));
     }
     [[nodiscard]] static Result<CommandResult> finish(Result<Running> running) {
         if (!running) return running.error();

@@ -28,11 +28,20 @@
 
 namespace bailey::process {
 
+/// A name for an open file that has none (O_TMPFILE). The child gives it, before it becomes the program: from then on somebody is there
+/// to take it away, however the host dies. Linux only; a name that is taken stays what it is.
+struct NewName {
+    int file = -1;
+    int directory = -1;
+    std::string name;
+};
+
 struct SpawnPlan {
     std::vector<std::string> argv;         ///< argv[0] is the absolute path of the program
     std::vector<std::string> environment;  ///< NAME=value, all there is
     std::vector<int> fds;                  ///< what becomes 0, 1, 2, 3 …; all others are closed
     int directory = -1;                    ///< a descriptor of the working directory
+    std::vector<NewName> names{};
 };
 
 struct Spawned {
@@ -60,6 +69,9 @@ struct ChildSetup {
     const int* fds;
     int fd_count;
     int directory;
+    const NewName* names;
+    const std::string* named_files;
+    std::size_t name_count;
     const char* failed_call = nullptr;
     int error_number = 0;
 };
@@ -143,6 +155,9 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     // System V memory and queues of the host; srt leaves that namespace alone. Only root may, others are held by the files' owners.
     ::syscall(SYS_unshare, CLONE_NEWIPC);
 
+    for (std::size_t i = 0; i < setup.name_count; ++i)
+        ::syscall(SYS_linkat, AT_FDCWD, setup.named_files[i].c_str(), setup.names[i].directory, setup.names[i].name.c_str(), AT_SYMLINK_FOLLOW);
+
     if (::syscall(SYS_fchdir, setup.directory) < 0) return child_failed(setup, "fchdir");
 
     int parked[first_free_fd];
@@ -172,7 +187,10 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     const auto argv = detail::c_strings(plan.argv);
     const auto environment = detail::c_strings(plan.environment);
     if (plan.fds.size() > detail::first_free_fd) return system_error("spawn", EMFILE);
-    detail::ChildSetup setup{argv.data(), environment.data(), plan.fds.data(), static_cast<int>(plan.fds.size()), plan.directory};
+    std::vector<std::string> named_files;
+    for (const auto& name : plan.names) named_files.push_back(text::concat({"/proc/self/fd/", std::to_string(name.file)}));
+    detail::ChildSetup setup{argv.data(), environment.data(), plan.fds.data(), static_cast<int>(plan.fds.size()), plan.directory,
+                             plan.names.data(), named_files.data(), named_files.size()};
 
     constexpr std::size_t stack_size = 64 * 1024;
     void* const stack = ::mmap(nullptr, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);

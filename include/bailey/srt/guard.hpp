@@ -29,7 +29,7 @@ inline constexpr int lifeline_fd = 4;
 inline constexpr std::string_view guard_script = R"js('use strict';
 var fs = require('fs'), net = require('net'), processes = require('child_process');
 var args = process.argv.splice(1, 5), cli = args[0], floor = args[1], left = +args[2], places = JSON.parse(args[3]), mark = args[4];
-function note(text) { try { fs.writeSync(4, text + '\n'); } catch (e) {} }
+function note(text) { try { fs.writeSync(4, text + '\n'); return true; } catch (e) { return e.code === 'EAGAIN'; } }
 function older(a, b) {
   a = a.split('.'); b = b.split('.');
   for (var i = 0; i < 3; i++) if (+(a[i] || 0) !== +(b[i] || 0)) return +(a[i] || 0) < +(b[i] || 0);
@@ -49,7 +49,7 @@ function hostDied() {
 var lifeline = new net.Socket({fd: 4, readable: true, writable: false});
 lifeline.on('error', hostDied); lifeline.on('close', hostDied); lifeline.resume(); lifeline.unref();
 if (left > 0 && left < 2e9) setTimeout(function () { note('T'); endGroup(); }, left + 500).unref();
-process.on('exit', function (code) { note('X' + code); });
+process.on('exit', function (code) { if (!note('X' + code)) hostDied(); });  // srt may end before it is seen
 if (process.platform === 'linux' && process.geteuid() === 0) {
   var spawn = processes.spawn, mount = ' --proc /proc ',
       covered = ['sys', 'fs', 'acpi', 'asound', 'driver', 'dynamic_debug', 'mtrr', 'scsi'];

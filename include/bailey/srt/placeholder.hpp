@@ -15,6 +15,7 @@
 #include <bailey/base/error.hpp>
 #include <bailey/boundary/paths.hpp>
 #include <bailey/process/fd.hpp>
+#include <bailey/process/spawn.hpp>
 #include <bailey/srt/beneath.hpp>
 #include <bailey/srt/private_directory.hpp>
 
@@ -48,27 +49,46 @@ public:
     static constexpr std::string_view content =
         "# placeholder made by bailey: a policy denies this path while a command runs; safe to delete when none does\n";
 
-    /// Makes the placeholder, or joins the runs that hold it already. The path must be real up to its last component.
-    [[nodiscard]] static Result<Placeholder> hold(const std::string& path) {
+    /// Joins the runs that hold it already, or readies a placeholder without a name. The path must be real up to its last component.
+    [[nodiscard]] static Result<Placeholder> ready(const std::string& path) {
         Placeholder held;
         held.path_ = path;
         held.name_ = path.substr(path.rfind('/') + 1);
         held.directory_ = open_real_directory(paths::parent(path));
         if (!held.directory_) return failed(path);
+#if defined(O_TMPFILE)
+        struct stat status {};
+        if (::fstatat(held.directory_.get(), held.name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+            held.file_.reset(::openat(held.directory_.get(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0444));
+            if (held.file_ && process::write_all(held.file_, content) && ::flock(held.file_.get(), LOCK_SH) == 0) return held;
+            held.file_.reset();  // a file system without such files: the name is given here and now
+        }
+#endif
+        if (auto settled = held.settle(); !settled) return settled.error();
+        return held;
+    }
+
+    /// Gives it its name, or joins whoever was faster. Nothing to do when the child has given it (process::NewName).
+    [[nodiscard]] Result<void> settle() {
         // Whoever ends last removes the file between our open and our lock: then begin again.
         for (int attempt = 0; attempt < 100; ++attempt) {
-            if (auto made = held.make(); !made) return made.error();
-            if (held.file_) return held;
-            process::Fd file{::openat(held.directory_.get(), held.name_.c_str(), O_RDONLY | detail::no_follow)};
+            if (file_ && still_names(file_)) return {};
+            file_.reset();
+            if (auto made = make(); !made) return made.error();
+            if (file_) return {};
+            process::Fd file{::openat(directory_.get(), name_.c_str(), O_RDONLY | detail::no_follow)};
             if (!file && errno == ENOENT) continue;
-            if (!file || ::flock(file.get(), LOCK_SH) != 0) return failed(path);
-            if (!held.still_names(file)) continue;
+            if (!file || ::flock(file.get(), LOCK_SH) != 0) return failed(path_);
+            if (!still_names(file)) continue;
             // What is not a placeholder was made meanwhile: it is denied as it is, and not ours to remove.
-            if (read_file_at(held.directory_.get(), held.name_, content.size()) == content) held.file_ = std::move(file);
-            return held;
+            if (read_file_at(directory_.get(), name_, content.size()) == content) file_ = std::move(file);
+            return {};
         }
-        return failed(path);
+        return failed(path_);
     }
+
+    /// For the child that is to give the name.
+    [[nodiscard]] process::NewName new_name() const { return {file_.get(), directory_.get(), name_}; }
 
     [[nodiscard]] const std::string& path() const { return path_; }
     /// Holds the lock; -1 when there is nothing to hold.

@@ -32,32 +32,45 @@ struct PinnedIdentity {
     std::uint64_t inode = 0;
 };
 
-struct PreludePlan {
-    std::string nonce;
+/// By what a sandbox shows that it is one.
+struct Proof {
     std::string hidden_path;    ///< exists on the host, and in no sandbox
     std::string readonly_path;  ///< a file that no sandbox can create
     std::vector<PinnedIdentity> pinned;
+};
+
+/// What becomes of a sandbox that has proved itself.
+struct Entry {
+    std::string nonce;
     std::string cwd;
     std::vector<EnvironmentEntry> environment;
     ResourceLimits limits;
     std::vector<std::string> argv;  ///< run without a shell, or, when empty:
     std::string command;            ///< for bash -c, or, when it is too long for one argument:
-    std::string command_file;  ///< holds the command and a full stop, which keeps the newlines at its end
+    std::string command_file;       ///< holds the command and a full stop, which keeps the newlines at its end
+    bool null_input = false;        ///< give up the standard input that the sandbox has
+    bool merge_stderr = false;      ///< stderr goes where stdout goes
 };
 
 /// The kernel's limit for one argument is 128 KiB (MAX_ARG_STRLEN); quoting may lengthen nothing here, the shell has unquoted it.
 inline constexpr std::size_t longest_argument = 120 * 1024;
 
-[[nodiscard]] inline std::string prelude(const PreludePlan& plan) {
-    // The checks come before the command's environment is set, which could change how bash reads them (POSIXLY_CORRECT).
-    std::string script = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
-    script += text::concat({"[ ! -e ", shell_quoted(plan.hidden_path), " ] || bailey_refuse 'this is no sandbox: the host is visible'\n"});
-    script += text::concat({"{ ! : > ", shell_quoted(plan.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
+inline constexpr std::string_view refuse_function = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
+
+/// Comes before the command's environment is set, which could change how bash reads it (POSIXLY_CORRECT).
+[[nodiscard]] inline std::string proof_script(const Proof& proof) {
+    std::string script{refuse_function};
+    script += text::concat({"[ ! -e ", shell_quoted(proof.hidden_path), " ] || bailey_refuse 'this is no sandbox: the host is visible'\n"});
+    script += text::concat({"{ ! : > ", shell_quoted(proof.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
     script += "[ ! -w /proc/sys/kernel/panic ] || bailey_refuse 'this is no sandbox: the kernel can be reconfigured (see guard.hpp)'\n";
-    for (const auto& pinned : plan.pinned) {
+    for (const auto& pinned : proof.pinned) {
         script += text::concat({"[ \"$(stat ", on_linux ? "-c %d:%i" : "-f %d:%i", " -- ", shell_quoted(pinned.path), ")\" = ", std::to_string(pinned.device), ":", std::to_string(pinned.inode), " ] || bailey_refuse ", shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"), "\n"});
     }
-    script += text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
+    return script;
+}
+
+[[nodiscard]] inline std::string entry_script(const Entry& plan) {
+    std::string script = text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
 
     const auto limit = [&](char option, const std::optional<std::uint64_t>& value, std::uint64_t unit) {
         if (!value) return;
@@ -76,6 +89,8 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     script += "unset CLAUDE_CODE_TMPDIR OLDPWD\n";
     script += "export SHLVL=1";  // exec takes one away, the command's own shell adds one
     for (const auto& [name, value] : plan.environment) script += text::concat({" ", name, "=", shell_quoted(value)});
+    if (plan.null_input) script += "\nexec < /dev/null";
+    if (plan.merge_stderr) script += "\nexec 2>&1";
     script += text::concat({"\nprintf '\\036%s\\n' ", plan.nonce, " >&2\n"});
     if (!plan.argv.empty()) {
         script += "exec --";

@@ -135,7 +135,7 @@ public:
     [[nodiscard]] std::string tmp() const { return path_ + "/tmp"; }
     [[nodiscard]] std::string quarantine() const { return base_ + "/quarantine"; }
 
-    [[nodiscard]] Result<RunDirectories> make_run() {
+    [[nodiscard]] Result<RunDirectories> make_run() const {
         auto run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
         for (const auto* directory : {&run.top, &run.cwd, &run.sockets, &run.script}) {
             if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", *directory}));
@@ -176,7 +176,7 @@ private:
     std::string base_;
     std::string path_;
     process::Fd lock_;
-    std::atomic<unsigned> next_run_{1};
+    mutable std::atomic<unsigned> next_run_{1};
 };
 
 }  // namespace bailey::srt

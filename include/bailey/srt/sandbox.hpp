@@ -1,8 +1,7 @@
-// One workspace's sandbox: what is decided once (paths, tools, private directory), the plan of each run, and the look around after it.
+// One workspace's sandbox: what is decided once (paths, tools, private directory), what each run is made from, and the look around after it.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -24,10 +23,8 @@
 #include <bailey/boundary/paths.hpp>
 #include <bailey/boundary/resolve.hpp>
 #include <bailey/process/fd.hpp>
-#include <bailey/process/process.hpp>
-#include <bailey/process/sealed.hpp>
 #include <bailey/settings/settings.hpp>
-#include <bailey/srt/guard.hpp>
+#include <bailey/srt/launch.hpp>
 #include <bailey/srt/placeholder.hpp>
 #include <bailey/srt/planted.hpp>
 #include <bailey/srt/prelude.hpp>
@@ -38,32 +35,22 @@
 
 namespace bailey::srt {
 
-/// What one run is asked to do.
-struct Request {
-    std::string command;            ///< for bash -c, unless there is an
-    std::vector<std::string> argv;  ///< run without a shell
-    std::string cwd;                ///< inside the workspace; empty: its root
-    std::vector<EnvironmentEntry> environment;
-};
-
 class Sandbox;
 
-/// One run, ready to start; its directories, placeholders and settings live as long as it does.
-class Launch {
+/// What stood in the workspace when a run began, by which what it adds is told apart. Overlapping runs share the oldest.
+class Memory {
 public:
-    [[nodiscard]] const std::string& nonce() const { return nonce_; }
-    [[nodiscard]] process::ProcessPlan take_plan() { return std::move(plan_); }
+    Memory(Memory&&) = default;
+    Memory& operator=(Memory&&) = delete;
+    ~Memory();
 
-    /// After the end: moves away what the command planted for the host, and says so.
+    [[nodiscard]] const ProtectedSnapshot& snapshot() const { return *snapshot_; }
+    /// After the end: moves away what was planted for the host, takes setuid bits away, and says so.
     [[nodiscard]] std::vector<Violation> look_around() const;
-
-    Launch(Launch&&) = default;
-    Launch& operator=(Launch&&) = delete;
-    ~Launch();
 
 private:
     friend Sandbox;
-    Launch(std::shared_ptr<const Sandbox> sandbox, std::shared_ptr<const ProtectedSnapshot> snapshot)
+    Memory(std::shared_ptr<const Sandbox> sandbox, std::shared_ptr<const ProtectedSnapshot> snapshot)
         : sandbox_{std::move(sandbox)}, snapshot_{std::move(snapshot)} {
         ::clock_gettime(CLOCK_REALTIME, &began_);
     }
@@ -71,12 +58,6 @@ private:
     std::shared_ptr<const Sandbox> sandbox_;
     std::shared_ptr<const ProtectedSnapshot> snapshot_;
     timespec began_{};
-    std::string nonce_ = random_hex(16);
-    std::vector<Placeholder> placeholders_;
-    RunDirectories directories_{};
-    process::Fd settings_;
-    process::Fd cwd_;
-    process::ProcessPlan plan_;
 };
 
 class Sandbox : public std::enable_shared_from_this<Sandbox> {
@@ -112,9 +93,15 @@ public:
     [[nodiscard]] Result<std::string> settings_json() const {
         const auto tools = this->tools();
         if (!tools) return tools.error();
-        const auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_));
-        if (!snapshot) return snapshot.error();
-        return settings::to_json(boundary_, context(*tools, *snapshot, private_->next_run()));
+        const auto memory = remember();
+        if (!memory) return memory.error();
+        const auto run = private_->next_run();
+        return settings::to_json(boundary_, context(*tools, *memory, run.sockets, run.script));
+    }
+
+    /// `script`: the directory from which this very sandbox starts.
+    [[nodiscard]] settings::RunContext context(const FoundTools& tools, const Memory& memory, const std::string& sockets, const std::string& script) const {
+        return {private_->base(), {sockets, script}, private_->tmp(), memory.snapshot().paths(), tools.vendor(), tools.bwrap, tools.socat, tools.rg};
     }
 
     /// The identities that were seen when the workspace was made still stand under their names.
@@ -133,19 +120,15 @@ public:
     /// The host's own writing is bound as commands are: by nothing that is written may the host be made to run something.
     template <class Write>
     [[nodiscard]] Result<void> write_guarded(const std::string& path, Write&& write) const {
-        auto snapshot = remember();
-        if (!snapshot) return snapshot.error();
-        const auto refused = [&]() -> Result<void> {
-            if (paths::is_within_any(path, (*snapshot)->paths()))
-                return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path),
-                                                              " is refused: the host's git, a shell or an editor would run what stands in it"})};
-            if (auto written = write(); !written) return written;
-            for (const auto& planted : quarantine_planted(**snapshot, private_->quarantine()))
-                return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
-            return {};
-        }();
-        forget(*snapshot);
-        return refused;
+        const auto memory = remember();
+        if (!memory) return memory.error();
+        if (paths::is_within_any(path, memory->snapshot().paths()))
+            return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path),
+                                                          " is refused: the host's git, a shell or an editor would run what stands in it"})};
+        if (auto written = write(); !written) return written;
+        for (const auto& planted : quarantine_planted(memory->snapshot(), private_->quarantine()))
+            return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
+        return {};
     }
 
     [[nodiscard]] Result<std::string> resolve_cwd(const std::string& cwd) const {
@@ -163,67 +146,86 @@ public:
         return *real;
     }
 
-    [[nodiscard]] Result<Launch> prepare(const Request& request, std::optional<process::Clock::time_point> deadline) const {
-        const auto tools = this->tools();
-        if (!tools) return tools.error();
+    /// What is wrong with a request can be said before anything is made for it. Its directory, resolved.
+    [[nodiscard]] Result<std::string> check(const Request& request) const {
         if (auto same = check_pins(); !same) return same.error();
         auto cwd = resolve_cwd(request.cwd);
         if (!cwd) return cwd.error();
-        auto snapshot = remember();
+        if (auto fits = check_size(environment(request.environment), request); !fits) return fits.error();
+        return cwd;
+    }
+
+    /// What stands in the workspace now, or stood there when the oldest of the overlapping runs began: two commands at once must
+    /// not be able to vouch for each other's files.
+    [[nodiscard]] Result<Memory> remember() const {
+        const std::lock_guard lock{snapshots_mutex_};
+        auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
         if (!snapshot) return snapshot.error();
+        snapshots_.push_back(std::make_shared<const ProtectedSnapshot>(std::move(*snapshot)));
+        return Memory{shared_from_this(), snapshots_.back()};
+    }
 
-        Launch launch{shared_from_this(), std::move(*snapshot)};
-        const auto variables = environment(request.environment);
-        if (auto fits = check_size(variables, request); !fits) return fits.error();
-        auto directories = private_->make_run();
-        if (!directories) return directories.error();
-        launch.directories_ = std::move(*directories);
-        const auto& run = launch.directories_;
-
-        PreludePlan prelude_plan;
-        prelude_plan.nonce = launch.nonce_;
-        prelude_plan.hidden_path = run.cwd;
-        prelude_plan.readonly_path = run.script + "/probe";
-        for (const auto& pin : pins_) prelude_plan.pinned.push_back(pin.identity);
-        prelude_plan.cwd = *cwd;
-        prelude_plan.environment = variables;
-        prelude_plan.limits = boundary_.limits;
-        prelude_plan.argv = request.argv;
-        prelude_plan.command = request.command;
-        prelude_plan.command_file = run.script + "/command";
-        const std::string prelude_file = run.script + "/prelude";
-        if (auto written = write_script(prelude_file, prelude(prelude_plan)); !written) return written.error();
-        if (request.argv.empty() && request.command.size() > longest_argument) {
-            if (auto written = write_script(prelude_plan.command_file, request.command + "."); !written) return written.error();
+    /// Denied paths that do not exist yet, where a command could create them.
+    [[nodiscard]] std::vector<std::string> missing_denials() const {
+        const auto writable = writable_paths(boundary_);
+        std::vector<std::string> places;
+        for (const auto* denials : {&boundary_.read_denials, &boundary_.write_denials}) {
+            for (const auto& denial : *denials) {
+                if (!paths::is_within_any(denial, writable)) continue;
+                if (auto place = place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
+            }
         }
+        paths::sort_once(places);
+        return places;
+    }
 
-        auto settings = process::sealed_text(settings::to_json(boundary_, context(*tools, *launch.snapshot_, run)));
-        if (!settings) return settings.error();
-        launch.settings_ = std::move(*settings);
-        launch.cwd_.reset(::open(run.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!launch.cwd_) return process::system_error("open " + run.cwd);
+    /// Ready to be named: see Placeholder. Those that stand already are held.
+    [[nodiscard]] Result<std::vector<Placeholder>> ready_placeholders() const {
+        std::vector<Placeholder> held;
+        for (const auto& place : missing_denials()) {
+            auto placeholder = Placeholder::ready(place);
+            if (!placeholder) return placeholder.error();
+            if (placeholder->fd() >= 0) held.push_back(std::move(*placeholder));
+        }
+        return held;
+    }
 
-        // Last of all: from the moment they stand until node runs, nobody would take them away if the host died.
-        if (auto held = hold_places(launch.placeholders_); !held) return held.error();
+    /// By what a sandbox that starts from `script` shows that it is one. `hidden`: any path of bailey's that it is not given.
+    [[nodiscard]] std::string proof(const std::string& hidden, const std::string& script) const {
+        Proof proof{hidden, script + "/probe", {}};
+        for (const auto& pin : pins_) proof.pinned.push_back(pin.identity);
+        return proof_script(proof);
+    }
 
-        auto& spawn = launch.plan_.spawn;
-        spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(deadline),
-                      places(launch.placeholders_), run.sockets, "--settings", settings_path(),
-                      // srt hands the beginning of this text to the sandbox as a proxy user's name: nothing of the command is in it
-                      "-c", ". " + shell_quoted(prelude_file)};
-        // Minimal, fixed and trusted: nothing that was given for the command steers node or srt.
-        spawn.environment = {text::concat({"PATH=", launcher_path}), "HOME=" + run.sockets, "TMPDIR=" + run.sockets,
-                             "CLAUDE_CODE_TMPDIR=" + private_->tmp()};
-        spawn.fds = {launch.settings_.get()};
-        for (const auto& placeholder : launch.placeholders_) spawn.fds.push_back(placeholder.fd());
-        spawn.directory = launch.cwd_.get();
-        launch.plan_.lifeline = lifeline_fd;
-        launch.plan_.mark = run.sockets;  // bubblewrap is told to mount it
-        return launch;
+    /// What becomes of it then; a command that is too long for an argument is written to a file beside.
+    [[nodiscard]] Result<Entry> entry(const Request& request, std::string nonce, std::string cwd, const std::string& script) const {
+        Entry entry;
+        entry.nonce = std::move(nonce);
+        entry.cwd = std::move(cwd);
+        entry.environment = environment(request.environment);
+        entry.limits = boundary_.limits;
+        entry.argv = request.argv;
+        entry.command = request.command;
+        if (request.argv.empty() && request.command.size() > longest_argument) {
+            entry.command_file = script + "/command";
+            if (auto written = write_script(entry.command_file, request.command + "."); !written) return written.error();
+        }
+        return entry;
+    }
+
+    [[nodiscard]] static Result<void> write_script(const std::string& path, std::string_view content) {
+        const process::Fd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400)};
+        if (!file) return process::system_error("open " + path);
+        return process::write_all(file, content);
+    }
+
+    /// Minimal, fixed and trusted: nothing that was given for the command steers node or srt.
+    [[nodiscard]] std::vector<std::string> launcher_environment(const std::string& sockets) const {
+        return {text::concat({"PATH=", launcher_path}), "HOME=" + sockets, "TMPDIR=" + sockets, "CLAUDE_CODE_TMPDIR=" + private_->tmp()};
     }
 
 private:
-    friend Launch;
+    friend Memory;
 
     struct Pin {
         process::Fd fd;  // keeps the inode from being reused
@@ -233,23 +235,6 @@ private:
     static constexpr std::string_view launcher_path = "/usr/bin:/bin:/usr/sbin:/sbin";
 
     explicit Sandbox(Boundary boundary) : boundary_{std::move(boundary)} {}
-
-    [[nodiscard]] static std::string settings_path() {
-        return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", std::to_string(settings_fd)});
-    }
-
-    [[nodiscard]] static std::string milliseconds_left(std::optional<process::Clock::time_point> deadline) {
-        if (!deadline) return "0";
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - process::Clock::now());
-        return std::to_string(std::max<std::int64_t>(left.count(), 1));
-    }
-
-    /// For the guard: the placeholders' paths, in the order of their descriptors.
-    [[nodiscard]] static std::string places(const std::vector<Placeholder>& placeholders) {
-        std::string list = "[";
-        for (const auto& placeholder : placeholders) list += (list.size() == 1 ? "" : ",") + settings::json_string(placeholder.path());
-        return list + "]";
-    }
 
     Result<void> pin() {
         std::vector<std::string> granted{boundary_.root};
@@ -265,41 +250,9 @@ private:
         return {};
     }
 
-    /// What stands in the workspace now, or stood there when the oldest of the overlapping runs began: two commands at once must
-    /// not be able to vouch for each other's files.
-    Result<std::shared_ptr<const ProtectedSnapshot>> remember() const {
-        const std::lock_guard lock{snapshots_mutex_};
-        auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
-        if (!snapshot) return snapshot.error();
-        snapshots_.push_back(std::make_shared<const ProtectedSnapshot>(std::move(*snapshot)));
-        return snapshots_.back();
-    }
     void forget(const std::shared_ptr<const ProtectedSnapshot>& snapshot) const {
         const std::lock_guard lock{snapshots_mutex_};
         std::erase(snapshots_, snapshot);
-    }
-
-    [[nodiscard]] settings::RunContext context(const FoundTools& tools, const ProtectedSnapshot& snapshot, const RunDirectories& run) const {
-        return {private_->base(), {run.sockets, run.script}, private_->tmp(), snapshot.paths(), tools.vendor(), tools.bwrap, tools.socat, tools.rg};
-    }
-
-    /// Denied paths that do not exist yet, where a command could create them.
-    Result<void> hold_places(std::vector<Placeholder>& held) const {
-        const auto writable = writable_paths(boundary_);
-        std::vector<std::string> places;
-        for (const auto* denials : {&boundary_.read_denials, &boundary_.write_denials}) {
-            for (const auto& denial : *denials) {
-                if (!paths::is_within_any(denial, writable)) continue;
-                if (auto place = place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
-            }
-        }
-        paths::sort_once(places);
-        for (const auto& place : places) {
-            auto placeholder = Placeholder::hold(place);
-            if (!placeholder) return placeholder.error();
-            if (placeholder->fd() >= 0) held.push_back(std::move(*placeholder));
-        }
-        return {};
     }
 
     /// Later entries win; a command's own come last.
@@ -338,12 +291,6 @@ private:
                                                       std::to_string(most), " that fit; pass large values in a file"})};
     }
 
-    [[nodiscard]] static Result<void> write_script(const std::string& path, std::string_view content) {
-        const process::Fd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400)};
-        if (!file) return process::system_error("open " + path);
-        return process::write_all(file, content);
-    }
-
     Boundary boundary_;
     std::vector<Pin> pins_;  // the root first
     std::shared_ptr<PrivateDirectory> private_;
@@ -353,16 +300,13 @@ private:
     std::optional<Result<FoundTools>> tools_;
 };
 
-inline Launch::~Launch() {
-    if (!sandbox_) return;  // moved from
-    sandbox_->forget(snapshot_);
-    if (!directories_.top.empty()) remove_tree(directories_.top);
+inline Memory::~Memory() {
+    if (sandbox_) sandbox_->forget(snapshot_);
 }
 
-inline std::vector<Violation> Launch::look_around() const {
-    const auto& boundary = sandbox_->boundary();
+inline std::vector<Violation> Memory::look_around() const {
     auto violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
-    for (auto& violation : strip_setuid_files(writable_paths(boundary), began_)) violations.push_back(std::move(violation));
+    for (auto& violation : strip_setuid_files(writable_paths(sandbox_->boundary()), began_)) violations.push_back(std::move(violation));
     return violations;
 }
 

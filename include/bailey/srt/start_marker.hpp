@@ -16,7 +16,10 @@ public:
     [[nodiscard]] bool seen() const { return seen_; }
 
     /// What srt said before the marker, or instead of it.
-    [[nodiscard]] const std::string& before() const { return before_; }
+    [[nodiscard]] std::string before() const { return aside_ + before_; }
+
+    /// What srt said where the command says nothing.
+    void aside(std::string_view words) { aside_ += words.substr(0, limit - aside_.size()); }
 
     /// Takes a chunk of stderr and returns what of it is the command's. Only the first marker counts and is removed.
     [[nodiscard]] std::string_view feed(std::string_view chunk) {
@@ -39,7 +42,7 @@ private:
     static constexpr std::size_t limit = 64 * 1024;
 
     std::string marker_;
-    std::string before_;
+    std::string before_, aside_;
     bool seen_ = false;
 };
 
