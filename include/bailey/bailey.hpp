@@ -21,5 +21,7 @@
 #include <bailey/policy/runtime.hpp>
 #include <bailey/run.hpp>
 #include <bailey/running.hpp>
+#include <bailey/commands.hpp>
+#include <bailey/session.hpp>
 #include <bailey/workspace.hpp>
 #include <bailey/doctor.hpp>

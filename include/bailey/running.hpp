@@ -29,7 +29,7 @@ public:
     Running(Running&&) noexcept = default;
     Running& operator=(Running&&) noexcept = default;
 
-    [[nodiscard]] static Result<Running> start(std::shared_ptr<const srt::Source> source, srt::Request request, RunOptions options) {
+    [[nodiscard]] static Result<Running> start(std::shared_ptr<srt::Source> source, srt::Request request, RunOptions options) {
         std::unique_ptr<State> state{new State{std::move(source), std::move(request), std::move(options)}};
         if (auto begun = state->begin(); !begun) return begun.error();
         return Running{std::move(state)};
@@ -70,7 +70,7 @@ public:
 
 private:
     struct State {
-        State(std::shared_ptr<const srt::Source> from, srt::Request what, RunOptions how)
+        State(std::shared_ptr<srt::Source> from, srt::Request what, RunOptions how)
             : source{std::move(from)},
               request{std::move(what)},
               options{std::move(how)},
@@ -254,7 +254,7 @@ private:
             return {ErrorCode::sandbox_start, text::concat({"bailey: the sandbox did not start, the command never ran (srt ended with ", std::to_string(child->ending().exit_code), "): ", words})};
         }
 
-        std::shared_ptr<const srt::Source> source;
+        std::shared_ptr<srt::Source> source;
         srt::Request request;
         RunOptions options;
         process::Clock::time_point began = process::Clock::now();

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <concepts>
-#include <initializer_list>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -14,11 +12,10 @@
 #include <bailey/base/error.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/explain.hpp>
+#include <bailey/commands.hpp>
 #include <bailey/files.hpp>
-#include <bailey/grammar/environment.hpp>
 #include <bailey/policy/concept.hpp>
-#include <bailey/run.hpp>
-#include <bailey/running.hpp>
+#include <bailey/session.hpp>
 #include <bailey/srt/cold.hpp>
 #include <bailey/srt/sandbox.hpp>
 #include <bailey/srt/tools.hpp>
@@ -35,7 +32,7 @@ concept LiteralPolicy = Policy<P> && std::is_empty_v<P> && std::default_initiali
 /// One workspace may be used from many threads at once. A moved-from workspace can only be destroyed or assigned to. Everything
 /// that throws has a twin try_… that returns a Result; with -fno-exceptions only those exist.
 template <Policy... Ps>
-class Workspace {
+class Workspace : public Commands {
 public:
     /// The boundary is decided here, once: paths are made absolute and real, and pinned. Relative ones start at the root.
     [[nodiscard]] static Result<Workspace> open(std::string_view root, Ps... policies) noexcept {
@@ -77,20 +74,8 @@ public:
     /// The text that srt would receive if a command were run now.
     [[nodiscard]] Result<std::string> try_settings_json() const { return sandbox_->settings_json(); }
 
-    [[nodiscard]] Result<Running> try_spawn(std::string_view command, RunOptions options = {}) const {
-        return start({.command = std::string{command}, .cwd = options.cwd, .environment = options.env}, std::move(options));
-    }
-    [[nodiscard]] Result<CommandResult> try_run(std::string_view command, RunOptions options = {}) const {
-        return finish(try_spawn(command, std::move(options)));
-    }
-    /// No shell: argv[0] is looked up on the command's PATH, and every argument arrives as it is.
-    [[nodiscard]] Result<CommandResult> try_run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
-        if (argv.empty()) return Error{ErrorCode::policy, "bailey: run_argv was given no program; the first word is its name"};
-        return finish(start({.argv = {argv.begin(), argv.end()}, .cwd = options.cwd, .environment = options.env}, std::move(options)));
-    }
-    [[nodiscard]] Result<CommandResult> try_run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
-        return try_run_argv(std::span{argv.begin(), argv.size()}, std::move(options));
-    }
+    /// Keeps a broker and prepared sandboxes, so that a command waits for milliseconds: see Session.
+    [[nodiscard]] Result<Session> try_open_session(SessionOptions options = {}) const { return Session::open(sandbox_, std::move(options)); }
 
     /// The host's own file access on the agent's behalf: beneath the root, through no symlink, denied what commands
     /// are denied. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
@@ -102,51 +87,14 @@ public:
 #if defined(__cpp_exceptions)
     [[nodiscard]] std::string settings_json() const { return try_settings_json().value(); }
 
-    /// Runs a command line with bash and waits. A command that fails, is stopped or times out is a result; what throws is everything
-    /// that kept it from being run: PolicyError, SrtUnavailableError, SandboxStartError, ProcessError, and what a callback threw.
-    CommandResult run(std::string_view command, RunOptions options = {}) const { return try_run(command, std::move(options)).value(); }
-    CommandResult run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
-        return try_run_argv(argv, std::move(options)).value();
-    }
-    CommandResult run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
-        return try_run_argv(argv, std::move(options)).value();
-    }
-    /// Starts a command and returns its live handle.
-    [[nodiscard]] Running spawn(std::string_view command, RunOptions options = {}) const { return try_spawn(command, std::move(options)).value(); }
+    [[nodiscard]] Session open_session(SessionOptions options = {}) const { return try_open_session(std::move(options)).value(); }
 
     [[nodiscard]] std::string read_text(std::string_view path) const { return try_read_text(path).value(); }
     void write_text(std::string_view path, std::string_view content) const { try_write_text(path, content).value(); }
 #endif
 
 private:
-    explicit Workspace(std::shared_ptr<srt::Sandbox> sandbox) : sandbox_{std::move(sandbox)} {}
-
-    [[nodiscard]] Result<Running> start(srt::Request request, RunOptions&& options) const {
-        if (auto checked = check(request); !checked) return checked.error();
-        return Running::start(std::make_shared<const srt::ColdSource>(sandbox_), std::move(request), std::move(options));
-    }
-    [[nodiscard]] static Result<CommandResult> finish(Result<Running> running) {
-        if (!running) return running.error();
-        return running->try_wait();
-    }
-
-    /// Refused by name, before anything starts; values are never repeated, they may be secrets.
-    [[nodiscard]] static Result<void> check(const srt::Request& request) {
-        const auto nul = [](std::string_view text) { return text.find('\0'); };
-        if (const auto at = nul(request.command); at != std::string::npos)
-            return Error{ErrorCode::policy, text::concat({"bailey: the command contains a NUL byte at ", std::to_string(at), "; a shell cannot be given one"})};
-        for (std::size_t i = 0; i < request.argv.size(); ++i) {
-            if (const auto at = nul(request.argv[i]); at != std::string::npos)
-                return Error{ErrorCode::policy, text::concat({"bailey: argument ", std::to_string(i), " contains a NUL byte at ", std::to_string(at), "; a program cannot be given one"})};
-        }
-        for (const auto& [name, value] : request.environment) {
-            if (const auto fault = grammar::env_name_fault(name, grammar::EnvUse::value))
-                return Error{ErrorCode::policy, grammar::refusal(grammar::sentence(fault.kind), "RunOptions::env", name, fault.position)};
-            if (const auto fault = grammar::env_value_fault(value))
-                return Error{ErrorCode::policy, grammar::refusal(grammar::sentence(fault.kind), "RunOptions::env, the value of", name, fault.position)};
-        }
-        return {};
-    }
+    explicit Workspace(std::shared_ptr<srt::Sandbox> sandbox) : Commands{std::make_shared<srt::ColdSource>(sandbox)}, sandbox_{std::move(sandbox)} {}
 
     std::shared_ptr<srt::Sandbox> sandbox_;
 };

@@ -1,4 +1,4 @@
-// A callable that takes live bytes: what std::function would be, without its header.
+// A callable that is kept for later: what std::function would be, without its header.
 #pragma once
 
 #include <concepts>
@@ -9,22 +9,29 @@
 
 namespace bailey {
 
-/// Any callable taking std::string_view; copies share it. Called in the thread that drives the run.
-class OutputCallback {
+template <class Signature>
+class Callback;
+
+/// Any callable of that signature; copies share it.
+template <class Answer, class... Arguments>
+class Callback<Answer(Arguments...)> {
 public:
-    OutputCallback() = default;
+    Callback() = default;
     template <class Callable>
-        requires(!std::same_as<std::remove_cvref_t<Callable>, OutputCallback> && std::invocable<std::remove_cvref_t<Callable>&, std::string_view>)
-    OutputCallback(Callable&& callable)  // NOLINT: implicit, `.on_stdout = [](std::string_view bytes) { … }`
+        requires(!std::same_as<std::remove_cvref_t<Callable>, Callback> && std::is_invocable_r_v<Answer, std::remove_cvref_t<Callable>&, Arguments...>)
+    Callback(Callable&& callable)  // NOLINT: implicit, `.on_stdout = [](std::string_view bytes) { … }`
         : object_{std::make_shared<std::remove_cvref_t<Callable>>(std::forward<Callable>(callable))},
-          call_{[](void* object, std::string_view bytes) { (*static_cast<std::remove_cvref_t<Callable>*>(object))(bytes); }} {}
+          call_{[](void* object, Arguments... arguments) -> Answer { return static_cast<Answer>((*static_cast<std::remove_cvref_t<Callable>*>(object))(arguments...)); }} {}
 
     [[nodiscard]] explicit operator bool() const { return call_ != nullptr; }
-    void operator()(std::string_view bytes) const { call_(object_.get(), bytes); }
+    Answer operator()(Arguments... arguments) const { return call_(object_.get(), arguments...); }
 
 private:
     std::shared_ptr<void> object_;
-    void (*call_)(void*, std::string_view) = nullptr;
+    Answer (*call_)(void*, Arguments...) = nullptr;
 };
+
+/// Takes live bytes, in the thread that drives the run.
+using OutputCallback = Callback<void(std::string_view)>;
 
 }  // namespace bailey

@@ -25,11 +25,14 @@ struct RunContext {
     std::vector<std::string> protected_paths;        ///< existing files by which the host would run what is planted in them
     std::string srt_vendor;                          ///< srt's helper programs; must be visible inside
     std::string bwrap, socat, rg;                    ///< absolute
+    bool asks = false;                               ///< somebody is asked about hosts that no rule decides
 };
 
 /// The paths of a run, as srt is told them.
 struct FilesystemRules {
     std::vector<std::string> deny_read, allow_read, allow_write, deny_write;
+
+    [[nodiscard]] bool operator==(const FilesystemRules&) const = default;
 };
 
 [[nodiscard]] inline FilesystemRules filesystem_rules(const Boundary& boundary, const RunContext& context) {
@@ -75,7 +78,7 @@ struct FilesystemRules {
     return rules;
 }
 
-[[nodiscard]] inline std::string to_json(const Boundary& boundary, const RunContext& context) {
+[[nodiscard]] inline std::string to_json(const Boundary& boundary, const RunContext& context, const FilesystemRules& rules) {
     const auto text = [](const std::string& value) { return json_string(value); };
     // `literal`: the path is taken as it is, glob characters included.
     const auto path = [](const std::string& value) { return "{\"path\": " + json_string(value) + ", \"literal\": true}"; };
@@ -83,7 +86,7 @@ struct FilesystemRules {
     JsonObject network{2};
     network.array("allowedDomains", boundary.allowed_domains, text);
     network.array("deniedDomains", boundary.denied_domains, text);
-    network.truth("strictAllowlist", true);  // no callback and no per-command list may widen it
+    network.truth("strictAllowlist", !context.asks);  // no per-command list may widen it, and no callback unless that is meant
     if (on_macos) network.array("allowUnixSockets", boundary.unix_sockets, text);
     network.truth("allowAllUnixSockets", boundary.all_unix_sockets);
     network.truth("allowLocalBinding", boundary.local_binding);
@@ -94,7 +97,6 @@ struct FilesystemRules {
         network.object("parentProxy", proxy);
     }
 
-    const auto rules = filesystem_rules(boundary, context);
     JsonObject filesystem{2};
     filesystem.array("denyRead", rules.deny_read, path);
     filesystem.array("allowRead", rules.allow_read, path);
@@ -112,6 +114,9 @@ struct FilesystemRules {
     ripgrep.string("command", context.rg);
     settings.object("ripgrep", ripgrep);
     return settings.str() + "\n";
+}
+[[nodiscard]] inline std::string to_json(const Boundary& boundary, const RunContext& context) {
+    return to_json(boundary, context, filesystem_rules(boundary, context));
 }
 
 }  // namespace bailey::settings

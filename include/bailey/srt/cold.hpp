@@ -120,9 +120,8 @@ class ColdSource final : public Source {
 public:
     explicit ColdSource(std::shared_ptr<const Sandbox> sandbox) : sandbox_{std::move(sandbox)} {}
 
-    [[nodiscard]] std::unique_ptr<Awaited> ask(Request request) const override { return std::make_unique<Now>(sandbox_, std::move(request)); }
+    [[nodiscard]] std::unique_ptr<Awaited> ask(Request request) override { return std::make_unique<Now>(sandbox_, std::move(request)); }
     [[nodiscard]] Result<FoundTools> tools() const override { return sandbox_->tools(); }
-    [[nodiscard]] Boundary boundary_now() const override { return sandbox_->boundary(); }
 
 private:
     struct Now final : Awaited {

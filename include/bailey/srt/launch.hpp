@@ -49,10 +49,8 @@ public:
 class Source {
 public:
     virtual ~Source() = default;
-    [[nodiscard]] virtual std::unique_ptr<Awaited> ask(Request request) const = 0;
+    [[nodiscard]] virtual std::unique_ptr<Awaited> ask(Request request) = 0;
     [[nodiscard]] virtual Result<FoundTools> tools() const = 0;
-    /// As it is now.
-    [[nodiscard]] virtual Boundary boundary_now() const = 0;
 };
 
 }  // namespace bailey::srt

@@ -47,6 +47,7 @@ struct FoundTools {
     std::string bwrap, socat, rg;
 
     [[nodiscard]] std::string cli() const { return package + "/dist/cli.js"; }
+    [[nodiscard]] std::string library() const { return package + "/dist/index.js"; }
     [[nodiscard]] std::string vendor() const { return package + "/vendor"; }
 };
 

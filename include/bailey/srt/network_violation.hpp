@@ -1,0 +1,51 @@
+// What srt's proxy refused, in bailey's words. Its lines read "deny network-outbound host:port (reason)".
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <bailey/base/format.hpp>
+#include <bailey/base/violation.hpp>
+#include <bailey/boundary/boundary.hpp>
+#include <bailey/boundary/paths.hpp>
+#include <bailey/boundary/permits.hpp>
+
+namespace bailey::srt {
+
+[[nodiscard]] inline Violation network_violation(std::string_view line, const Boundary& boundary) {
+    constexpr std::string_view beginning = "deny network-outbound ";
+    const auto open = line.find(" (");
+    if (!line.starts_with(beginning) || open == line.npos)
+        return {ViolationKind::network, std::string{line}, "srt refused it", "see the words of srt", true};
+    const std::string subject{line.substr(beginning.size(), open - beginning.size())};
+    std::string reason{line.substr(open + 2)};
+    if (reason.ends_with(')')) reason.pop_back();
+
+    const auto colon = subject.rfind(':');
+    const auto host = subject.substr(0, colon);
+    const auto port = colon == subject.npos ? 0UL : std::strtoul(subject.c_str() + colon + 1, nullptr, 10);
+    const auto permission = boundary.permits_host(host, static_cast<std::uint16_t>(port <= 65535 ? port : 0));
+    const bool decided = reason == "host is not on the allow list" || reason == "host is on the deny list";
+    std::string rule = permission.allowed ? reason : permission.rule;
+    if (!permission.allowed && !decided) rule += text::concat({" (", reason, ")"});
+    std::string remedy = permission.allowed ? "the name may lead to an address that is refused" : text::concat({"add DomainAllowlist<", paths::quoted(host), ">"});
+    if (permission.rule.starts_with("the denied")) remedy = "take it from the DomainDenylist if it is meant to be reached";
+    return {ViolationKind::network, subject, std::move(rule), std::move(remedy), true};
+}
+
+/// Each once: a program that tries again says nothing new.
+[[nodiscard]] inline std::vector<Violation> network_violations(const std::vector<std::string>& lines, const Boundary& boundary) {
+    std::vector<Violation> violations;
+    for (const auto& line : lines) {
+        auto violation = network_violation(line, boundary);
+        const auto same = [&](const Violation& other) { return other.subject == violation.subject && other.rule == violation.rule; };
+        if (std::none_of(violations.begin(), violations.end(), same)) violations.push_back(std::move(violation));
+    }
+    return violations;
+}
+
+}  // namespace bailey::srt

@@ -1,0 +1,559 @@
+// A session's heart: its broker, the sandboxes that wait, and the thread that keeps them. Used from many threads.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <bailey/base/error.hpp>
+#include <bailey/process/wakeup.hpp>
+#include <bailey/srt/broker.hpp>
+#include <bailey/srt/network_violation.hpp>
+#include <bailey/srt/prepared_sandbox.hpp>
+#include <bailey/srt/process_tree.hpp>
+#include <bailey/srt/sandbox.hpp>
+#include <bailey/srt/session_options.hpp>
+
+namespace bailey::srt {
+
+/// What becomes of a sandbox that the broker was asked to wrap. Guarded by the session's lock.
+struct Ticket {
+    enum class State { waiting, wrapped, lost, refused };  ///< lost: another broker has to be asked
+    State state = State::waiting;
+    std::string line;
+    process::Wakeup* wakeup = nullptr;
+};
+
+class SessionCore {
+public:
+    [[nodiscard]] static Result<std::shared_ptr<SessionCore>> open(std::shared_ptr<const Sandbox> sandbox, SessionOptions options) {
+        if (auto tools = sandbox->tools(); !tools) return tools.error();
+        if (auto same = sandbox->check_pins(); !same) return same.error();
+        auto directories = sandbox->directory().make_run();
+        if (!directories) return directories.error();
+        auto readiness = process::Readiness::open();
+        if (!readiness) return readiness.error();
+        std::shared_ptr<SessionCore> core{new SessionCore{std::move(sandbox), std::move(options), std::move(*directories), std::move(*readiness)}};
+        if (auto attached = core->wakeup_.attach(core->readiness_); !attached) return attached.error();
+        core->start_broker();
+        if (auto started = core->start_threads(); !started) return started.error();
+        return core;
+    }
+
+    ~SessionCore() {
+        {
+            const std::lock_guard lock{mutex_};
+            closing_ = true;
+        }
+        changed_.notify_all();
+        wakeup_.ring();
+        if (keeper_.joinable()) keeper_.join();
+        if (asker_.joinable()) asker_.join();
+        for (auto* waiting : {&pool_, &unwanted_}) {
+            for (auto& prepared : *waiting) end_sandbox(prepared);
+        }
+        if (wrapping_) end_sandbox(*wrapping_);
+        if (broker_) broker_->end(readiness_);
+        remove_tree(directories_.top);
+    }
+    SessionCore(const SessionCore&) = delete;
+    SessionCore& operator=(const SessionCore&) = delete;
+
+    [[nodiscard]] const std::shared_ptr<const Sandbox>& sandbox() const { return sandbox_; }
+
+    /// The workspace's, with the domains as they are now.
+    [[nodiscard]] Boundary boundary() const {
+        const std::lock_guard lock{mutex_};
+        return boundary_;
+    }
+    /// Why the session is over, if it is.
+    [[nodiscard]] std::optional<Error> broken() const {
+        const std::lock_guard lock{mutex_};
+        return broken_;
+    }
+
+    /// Change: void(Boundary&). In force for connections that begin after this has returned; those that are open stay open.
+    template <class Change>
+    [[nodiscard]] Result<void> change_domains(Change&& change) {
+        std::unique_lock lock{mutex_};
+        change(boundary_);
+        const auto number = send_domains();
+        const bool done = changed_.wait_for(lock, std::chrono::seconds{10}, [&] { return domains_done_ >= number || !broker_ || broken_ || closing_; });
+        if (broken_) return *broken_;
+        if (!done) return Error{ErrorCode::process, "bailey: the session's broker has not taken over the domains within 10 s; the new ones hold for the next broker"};
+        return {};
+    }
+
+    /// Of the proxy that filters for this session.
+    [[nodiscard]] Result<std::string> proxy_url() {
+        std::unique_lock lock{mutex_};
+        changed_.wait_for(lock, std::chrono::seconds{30}, [&] { return (broker_ && broker_->ready) || unavailable_ || broken_ || closing_; });
+        if (broken_) return *broken_;
+        if (!broker_ || !broker_->ready) return Error{ErrorCode::sandbox_start, text::concat({"bailey: the session has no broker, and so no proxy: ", last_words_.empty() ? "it did not start" : last_words_})};
+        return text::concat({"http://bailey:", broker_->token, "@127.0.0.1:", std::to_string(broker_->port)});
+    }
+
+    [[nodiscard]] SessionStats stats() const {
+        const std::lock_guard lock{mutex_};
+        SessionStats stats = counts_;
+        ProcessTree tree;
+        if (broker_) tree.add(broker_->pid());
+        for (const auto& waiting : pool_) tree.add(waiting.child.pid);
+        stats.waiting = pool_.size();
+        stats.processes = tree.processes();
+        stats.memory = tree.memory();
+        return stats;
+    }
+    void count(std::uint64_t SessionStats::*how) {
+        const std::lock_guard lock{mutex_};
+        ++counts_.commands;
+        ++(counts_.*how);
+    }
+
+    /// A sandbox that waits and is what would be made now.
+    [[nodiscard]] std::optional<PreparedSandbox> take_waiting(const Memory& memory) {
+        for (;;) {
+            std::optional<PreparedSandbox> waiting;
+            bool usable = false;
+            {
+                const std::lock_guard lock{mutex_};
+                last_used_ = process::Clock::now();
+                refused_since_used_ = false;
+                wakeup_.ring();
+                if (pool_.empty()) return std::nullopt;
+                waiting.emplace(std::move(pool_.front()));
+                pool_.pop_front();
+                usable = broker_ && waiting->broker == broker_number_ && !broken_;
+            }
+            usable = usable && !process::has_ended(waiting->child) && sandbox_->missing_denials().empty();
+            if (usable && fingerprint(memory, waiting->script) == waiting->fingerprint) return waiting;
+            const std::lock_guard lock{mutex_};
+            ++counts_.stale;
+            unwanted_.push_back(std::move(*waiting));
+        }
+    }
+
+    /// One for a command that is there already. The ticket's wakeup rings when something has become of it; cancel() it before it goes.
+    [[nodiscard]] Result<PreparedSandbox> ask_for(const Memory& memory, Ticket& ticket) {
+        auto prepared = lay_out(memory);
+        if (!prepared) return prepared;
+        auto placeholders = sandbox_->ready_placeholders();
+        if (!placeholders) return placeholders.error();
+        prepared->placeholders = std::move(*placeholders);
+        const auto settings = wrap_settings(*prepared);
+        const std::lock_guard lock{mutex_};
+        tickets_[prepared->id] = &ticket;
+        ticket.state = unavailable_ || broken_ ? Ticket::State::refused : broker_ && prepared->broker != broker_number_ ? Ticket::State::lost : Ticket::State::waiting;
+        if (ticket.state != Ticket::State::waiting) ticket.wakeup->ring();
+        if (ticket.state != Ticket::State::waiting || !broker_) return prepared;  // without a broker: it is lost to the next one
+        // The broker is told first: whatever becomes of this process then, somebody takes the placeholders away.
+        broker_->frames.send('P', {prepared->id, places_json(*prepared)});
+        for (auto& placeholder : prepared->placeholders) {
+            if (auto settled = placeholder.settle(); !settled) {
+                tickets_.erase(prepared->id);
+                return settled.error();
+            }
+        }
+        send_wrap(*prepared, settings);
+        return prepared;
+    }
+    void cancel(const PreparedSandbox& prepared) {
+        const std::lock_guard lock{mutex_};
+        tickets_.erase(prepared.id);
+    }
+    [[nodiscard]] Ticket::State state_of(const Ticket& ticket) {
+        const std::lock_guard lock{mutex_};
+        pump();
+        return ticket.state;
+    }
+    [[nodiscard]] Result<void> start(PreparedSandbox& prepared, const std::string& line) const { return start_sandbox(prepared, *sandbox_, directories_, line); }
+
+    /// The end of one, wherever it has got to. The broker undoes a wrap that it is still busy with when it is done.
+    void discard(PreparedSandbox& prepared) {
+        end_sandbox(prepared);
+        const std::lock_guard lock{mutex_};
+        lines_.erase(prepared.id);
+        if (broker_ && prepared.broker == broker_number_) broker_->frames.send('C', {prepared.id});
+    }
+
+    [[nodiscard]] std::vector<Violation> take_network_violations(const PreparedSandbox& prepared) {
+        std::vector<std::string> lines;
+        Boundary boundary;
+        {
+            const std::lock_guard lock{mutex_};
+            pump();  // srt tells before it refuses, so what a command that has ended was refused has come
+            const auto of = lines_.find(prepared.id);
+            if (of == lines_.end() || of->second.empty()) return {};
+            lines = std::exchange(of->second, {});
+            boundary = boundary_;
+        }
+        return network_violations(lines, boundary);
+    }
+
+private:
+    static constexpr std::size_t most_lines = 1000;  // that are kept of what one command was refused
+    static constexpr int most_failures = 2;          // of brokers in a row, before there is none
+
+    struct Question {
+        std::string number;
+        std::uint64_t broker;
+        NetworkRequest request;
+    };
+
+    SessionCore(std::shared_ptr<const Sandbox> sandbox, SessionOptions options, RunDirectories directories, process::Readiness readiness)
+        : sandbox_{std::move(sandbox)}, options_{std::move(options)}, directories_{std::move(directories)}, readiness_{std::move(readiness)},
+          boundary_{sandbox_->boundary()} {}
+
+    Result<void> start_threads() {
+        // No signal of the host is handled in a thread of ours.
+        sigset_t all, before;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_BLOCK, &all, &before);
+        Result<void> started;
+#if defined(__cpp_exceptions)
+        try {
+            keeper_ = std::thread{[this] { keep(); }};
+            if (options_.on_network_request) asker_ = std::thread{[this] { put_questions(); }};
+        } catch (const std::exception&) {
+            started = process::system_error("starting a thread", EAGAIN);
+        }
+#else
+        keeper_ = std::thread{[this] { keep(); }};
+        if (options_.on_network_request) asker_ = std::thread{[this] { put_questions(); }};
+#endif
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        return started;
+    }
+
+    // ---- making sandboxes ----
+
+    [[nodiscard]] std::string mark(std::uint64_t broker) const { return text::concat({directories_.script, "/", std::to_string(broker), "."}); }
+
+    [[nodiscard]] Fingerprint fingerprint(const Memory& memory, const std::string& script) const {
+        const auto tools = sandbox_->tools();
+        if (!tools) return {};
+        return Fingerprint{settings::filesystem_rules(sandbox_->boundary(), sandbox_->context(*tools, memory, directories_.sockets, script))};
+    }
+
+    [[nodiscard]] Result<PreparedSandbox> lay_out(const Memory& memory) {
+        PreparedSandbox prepared;
+        prepared.id = random_hex(16);
+        {
+            const std::lock_guard lock{mutex_};
+            prepared.broker = broker_number_;
+            prepared.script = mark(broker_number_) + std::to_string(++sandboxes_);
+        }
+        if (auto laid_out = srt::lay_out(prepared, *sandbox_, directories_); !laid_out) return laid_out.error();
+        prepared.fingerprint = fingerprint(memory, prepared.script);
+        return prepared;
+    }
+
+    /// What is the same for all sandboxes of the session, and the rules of one. Without rules: nothing may be read or written.
+    [[nodiscard]] std::string settings_json(const settings::FilesystemRules& rules) const {
+        settings::RunContext context;
+        if (const auto tools = sandbox_->tools()) {
+            context.bwrap = tools->bwrap;
+            context.socat = tools->socat;
+            context.rg = tools->rg;
+        }
+        context.asks = static_cast<bool>(options_.on_network_request);
+        return settings::to_json(boundary_, context, rules);
+    }
+    [[nodiscard]] std::string wrap_settings(const PreparedSandbox& prepared) const {
+        const std::lock_guard lock{mutex_};
+        return settings_json(prepared.fingerprint.rules());
+    }
+
+    void send_wrap(const PreparedSandbox& prepared, const std::string& settings) {
+        lines_[prepared.id];
+        broker_->frames.send('W', {prepared.id, settings, prepared.boot()});
+        wakeup_.ring();
+    }
+
+    // ---- what the broker says: with the lock, by whichever thread has a use for it ----
+
+    void pump() {
+        if (!broker_ || broken_) return;
+        auto& frames = broker_->frames;
+        frames.flush();
+        while (auto frame = broken_ ? std::nullopt : frames.receive()) take(*frame);
+        if (frames.malformed()) broken_.emplace(ErrorCode::process, "bailey: the session's broker sent what is no frame; the session is over, open a new one");
+        if (broken_) give_up();
+        if (broken_ || frames.ended()) wakeup_.ring();
+    }
+
+    void take(const Frame& frame) {
+        const auto& fields = frame.fields;
+        const auto number = [](const std::string& digits) { return static_cast<std::uint16_t>(std::strtoul(digits.c_str(), nullptr, 10)); };
+        if (frame.letter == 'R' && fields.size() == 2 && !broker_->ready) {
+            broker_->ready = true;
+            broker_->port = number(fields[0]);
+            broker_->token = fields[1];
+            failures_ = 0;
+            changed_.notify_all();
+            wakeup_.ring();
+        } else if ((frame.letter == 'w' || frame.letter == 'e') && fields.size() == 2) {
+            settle(fields[0], frame.letter == 'w' ? &fields[1] : nullptr);
+        } else if (frame.letter == 'n' && fields.empty()) {
+            ++domains_done_;
+            changed_.notify_all();
+        } else if (frame.letter == 'V' && fields.size() == 2) {
+            if (const auto of = lines_.find(fields[0]); of != lines_.end() && of->second.size() < most_lines) of->second.push_back(fields[1]);
+        } else if (frame.letter == 'A' && fields.size() == 3) {
+            questions_.push_back({fields[0], broker_number_, {fields[2], number(fields[1])}});
+            changed_.notify_all();
+        } else if (frame.letter == 'F' && fields.size() == 1) {
+            last_words_ = fields[0];
+            if (broker_->ready) broken_.emplace(ErrorCode::process, text::concat({"bailey: the session is over, open a new one: ", fields[0]}));
+        } else {
+            broken_.emplace(ErrorCode::process, text::concat({"bailey: the session's broker sent the frame \"", std::string_view{&frame.letter, 1}, "\" with ", std::to_string(fields.size()),
+                                                              " fields, which nobody understands here; the session is over, open a new one"}));
+        }
+    }
+
+    void settle(const std::string& id, const std::string* line) {
+        if (const auto found = tickets_.find(id); found != tickets_.end()) {
+            Ticket& ticket = *found->second;
+            ticket.state = line != nullptr ? Ticket::State::wrapped : Ticket::State::refused;
+            if (line != nullptr) ticket.line = *line;
+            ticket.wakeup->ring();
+            tickets_.erase(found);
+        } else if (wrapping_ && wrapping_->id == id) {
+            if (line != nullptr) {
+                wrapped_ = *line;
+            } else {
+                refused_since_used_ = true;
+                unwanted_.push_back(std::move(*wrapping_));
+                wrapping_.reset();
+            }
+            wakeup_.ring();
+        }
+    }
+
+    void give_up() {
+        settle_all(Ticket::State::refused);
+        questions_.clear();
+        changed_.notify_all();
+    }
+    void settle_all(Ticket::State state) {
+        for (auto& [id, ticket] : tickets_) {
+            ticket->state = state;
+            ticket->wakeup->ring();
+        }
+        tickets_.clear();
+    }
+
+    /// The number of the change: done when as many have been.
+    std::uint64_t send_domains() {
+        if (!broker_) return domains_done_;  // the next broker begins with them
+        const auto list = [](const std::vector<std::string>& entries) {
+            std::string json = "[";
+            for (const auto& entry : entries) json += (json.size() == 1 ? "" : ",") + settings::json_string(entry);
+            return json + "]";
+        };
+        broker_->frames.send('N', {list(boundary_.allowed_domains), list(boundary_.denied_domains)});
+        wakeup_.ring();
+        return ++domains_sent_;
+    }
+
+    // ---- the keeper: the only one that starts, drives and ends brokers ----
+
+    void keep() {
+        for (;;) {
+            std::deque<PreparedSandbox> unwanted;
+            std::unique_ptr<Broker> lost;
+            {
+                const std::lock_guard lock{mutex_};
+                if (closing_) return;
+                wakeup_.quiet();
+                pump();
+                if (broker_ && (broker_->step() || broken_ || broker_->frames.ended())) lost = lose_broker();
+                if (!broker_ && !broken_ && !unavailable_) start_broker();
+                expire();
+                unwanted.swap(unwanted_);
+            }
+            if (lost) lost->end(readiness_);
+            for (auto& prepared : unwanted) discard(prepared);
+            prepare();
+            {
+                const std::lock_guard lock{mutex_};
+                if (!unwanted_.empty() || wrapped_ || (!broker_ && !broken_ && !unavailable_)) continue;
+                readiness_.wake_at(broker_ && broker_->frames.wants_to_write() ? process::Clock::now() + std::chrono::milliseconds{2} : next_expiry());
+            }
+            readiness_.wait(std::nullopt);
+        }
+    }
+
+    /// With the lock, or before there are threads.
+    void start_broker() {
+        const auto tools = sandbox_->tools();
+        const auto patience = options_.on_network_request ? options_.answer_within : std::chrono::milliseconds{0};
+        auto started = tools ? Broker::start(*sandbox_, *tools, directories_, mark(broker_number_ + 1), patience, readiness_) : tools.error();
+        ++broker_number_;
+        ++counts_.brokers;
+        if (!started) {
+            last_words_ = started.error().what();
+            return count_failure();
+        }
+        broker_ = std::move(*started);
+        broker_->frames.send('I', {settings_json({{"/"}, {}, {}, {}})});
+        settle_all(Ticket::State::lost);  // those that waited for a broker
+    }
+    void count_failure() {
+        if (++failures_ < most_failures) return;
+        unavailable_ = true;
+        settle_all(Ticket::State::refused);
+        changed_.notify_all();
+    }
+    [[nodiscard]] std::unique_ptr<Broker> lose_broker() {
+        if (auto said = broker_->said(); last_words_.empty()) last_words_ = std::move(said);
+        if (!broker_->ready) count_failure();
+        domains_done_ = domains_sent_;
+        settle_all(Ticket::State::lost);
+        questions_.clear();
+        for (auto& waiting : pool_) unwanted_.push_back(std::move(waiting));
+        pool_.clear();
+        if (wrapping_) unwanted_.push_back(*std::exchange(wrapping_, std::nullopt));
+        wrapped_.reset();
+        changed_.notify_all();
+        return std::move(broker_);
+    }
+
+    void expire() {
+        while (!pool_.empty() && pool_.front().made + options_.time_to_live <= process::Clock::now()) {
+            unwanted_.push_back(std::move(pool_.front()));
+            pool_.pop_front();
+        }
+    }
+    [[nodiscard]] std::optional<process::Clock::time_point> next_expiry() const {
+        if (pool_.empty()) return std::nullopt;
+        return pool_.front().made + options_.time_to_live;
+    }
+
+    /// One step towards the sandboxes that are to wait. Those that a command waits for come first.
+    void prepare() {
+        std::optional<std::string> line;
+        std::optional<PreparedSandbox> wrapped;
+        bool another = false;
+        {
+            const std::lock_guard lock{mutex_};
+            line = std::exchange(wrapped_, std::nullopt);
+            if (line) wrapped = std::exchange(wrapping_, std::nullopt);
+            another = !line && !wrapping_ && broker_ && broker_->ready && tickets_.empty() && !refused_since_used_ && pool_.size() < options_.prepared &&
+                      process::Clock::now() < last_used_ + options_.time_to_live;
+        }
+        if (wrapped) {
+            const auto started = start(*wrapped, *line);
+            wrapped->made = process::Clock::now();
+            const std::lock_guard lock{mutex_};
+            if (!started) refused_since_used_ = true;
+            (started ? pool_ : unwanted_).push_back(std::move(*wrapped));
+            wakeup_.ring();
+        }
+        if (!another) return;
+        const auto memory = sandbox_->remember();
+        // A place that is denied and does not exist would have to be held: a file in the workspace with no command running.
+        auto prepared = memory && sandbox_->missing_denials().empty() ? lay_out(*memory) : Error{ErrorCode::process, "bailey: nothing can be prepared"};
+        const auto settings = prepared ? wrap_settings(*prepared) : std::string{};
+        const std::lock_guard lock{mutex_};
+        if (!prepared) {
+            refused_since_used_ = true;
+        } else if (!broker_ || prepared->broker != broker_number_) {
+            unwanted_.push_back(std::move(*prepared));
+        } else {
+            wrapping_.emplace(std::move(*prepared));
+            send_wrap(*wrapping_, settings);
+        }
+    }
+
+    // ---- the asker: puts the broker's questions to the host, one at a time ----
+
+    void put_questions() {
+        std::unique_lock lock{mutex_};
+        for (;;) {
+            changed_.wait(lock, [&] { return closing_ || !questions_.empty(); });
+            if (closing_) return;
+            const auto request = questions_.front().request;
+            // What has been allowed since needs no second question.
+            auto answer = boundary_.permits_host(request.host, request.port).allowed ? NetworkAnswer::allow_once() : [&] {
+                lock.unlock();
+                auto given = answer_to(request);
+                lock.lock();
+                return given;
+            }();
+            if (answer.kind() == NetworkAnswer::Kind::session) {
+                boundary_.allowed_domains.push_back(text::concat({request.host.find(':') != std::string::npos ? text::concat({"[", request.host, "]"}) : request.host, ":", std::to_string(request.port)}));
+                send_domains();
+            }
+            // A program that opens several connections at once is asked about once.
+            for (auto question = questions_.begin(); question != questions_.end();) {
+                if (question->request.host != request.host || question->request.port != request.port) {
+                    ++question;
+                    continue;
+                }
+                if (broker_ && question->broker == broker_number_)
+                    broker_->frames.send('A', {question->number, answer.kind() == NetworkAnswer::Kind::denied ? "no" : "yes", answer.reason()});
+                question = questions_.erase(question);
+            }
+            wakeup_.ring();
+        }
+    }
+
+    [[nodiscard]] NetworkAnswer answer_to(const NetworkRequest& request) const {
+#if defined(__cpp_exceptions)
+        try {
+            return options_.on_network_request(request);
+        } catch (...) {
+            return NetworkAnswer::deny("the question could not be answered");
+        }
+#else
+        return options_.on_network_request(request);
+#endif
+    }
+
+    const std::shared_ptr<const Sandbox> sandbox_;
+    const SessionOptions options_;
+    const RunDirectories directories_;
+    process::Readiness readiness_;
+    process::Wakeup wakeup_;  // of the keeper
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    bool closing_ = false;
+    std::optional<Error> broken_;
+    Boundary boundary_;
+    std::unique_ptr<Broker> broker_;
+    std::uint64_t broker_number_ = 0;
+    int failures_ = 0;
+    bool unavailable_ = false;
+    std::string last_words_;
+    std::uint64_t sandboxes_ = 0;
+    std::map<std::string, Ticket*> tickets_;
+    std::map<std::string, std::vector<std::string>> lines_;  // what commands were refused, by sandbox
+    std::uint64_t domains_sent_ = 0, domains_done_ = 0;
+    std::deque<Question> questions_;
+    std::deque<PreparedSandbox> pool_, unwanted_;
+    std::optional<PreparedSandbox> wrapping_;
+    std::optional<std::string> wrapped_;  // its line
+    bool refused_since_used_ = false;
+    process::Clock::time_point last_used_ = process::Clock::now();
+    SessionStats counts_;
+
+    std::thread keeper_, asker_;
+};
+
+}  // namespace bailey::srt
