@@ -19,7 +19,7 @@ TEST_CASE("an ordinary user gets the same") {
     CHECK(as_ordinary_user([] {
         char root[] = "/var/tmp/bailey-user-XXXXXX";
         if (::mkdtemp(root) == nullptr) return 1;
-        bailey::Workspace<> workspace{root, {.srt = std::getenv("BAILEY_SRT"), .node = std::getenv("BAILEY_NODE")}};
+        support::Subject<> workspace{root, {.srt = std::getenv("BAILEY_SRT"), .node = std::getenv("BAILEY_NODE")}};
         const auto result = workspace.run("id -u; touch made; cat /etc/shadow");
         fs::remove_all(root);
         return result.out == std::to_string(::getuid()) + "\n" && result.exit_code == 1 ? 0 : 2;

@@ -149,7 +149,7 @@ TEST_CASE("guarantee 1: the settings are sealed in a memfd, and nowhere else") {
 TEST_CASE("C01 a command that rewrites every settings file it finds changes no other run") {
     TempDir root, shared{"bailey-shared"};
     Outside outside;
-    const auto attacker = bailey::Workspace<>{root.path(), tools()};
+    const auto attacker = support::Subject<>{root.path(), tools()};
     // In /tmp only what speaks of this test's directories: others work on this machine too.
     auto attack = attacker.spawn(R"sh(
         policy='{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowRead":["/"],"allowWrite":["/"],"denyWrite":[]}}'
@@ -407,7 +407,7 @@ TEST_CASE("guarantee 13: the host's session keyring is not inherited, and the se
             ::_exit(1);
         int status = 2;
         try {
-            const auto result = bailey::Workspace<>{root.path(), {.srt = std::getenv("BAILEY_SRT"), .node = std::getenv("BAILEY_NODE")}}.run(
+            const auto result = support::Subject<>{root.path(), {.srt = std::getenv("BAILEY_SRT"), .node = std::getenv("BAILEY_NODE")}}.run(
                 "keyctl request user bailey-guarantee >/dev/null 2>&1 && echo KEY; keyctl search @s user bailey-guarantee >/dev/null 2>&1 && echo KEY; "
                 "head -c1 /etc/shadow /etc/gshadow /etc/shadow- 2>/dev/null | grep -v '^==>' | grep -q . && echo SHADOW; cat /etc/passwd >/dev/null && echo passwd");
             status = result.out == "passwd\n" ? 0 : 3;

@@ -39,7 +39,7 @@ std::string in_a_host(Body&& body) {
 }
 
 std::string run_as_it_should(const std::string& root) {
-    const bailey::Workspace<> workspace{root, tools()};
+    const support::Subject<> workspace{root, tools()};
     const auto result = workspace.run("ls /proc/self/fd | wc -l; sleep 0.2 & wait; kill -TERM $$");
     // ls has 0, 1, 2 and the directory it reads
     if (result.outcome != bailey::Outcome::exited || result.exit_code != 143 || result.out != "4\n") return shown(result);
@@ -145,7 +145,7 @@ TEST_CASE("T19 the host's standard input is not the command's, even without any"
         (void)!::pipe(ends);
         (void)!::write(ends[1], "secret\n", 7);
         ::dup2(ends[0], 0);
-        const bailey::Workspace<> workspace{root.path(), tools()};
+        const support::Subject<> workspace{root.path(), tools()};
         const auto result = workspace.run("cat; echo end");
         char bytes[16]{};
         const auto left = ::read(0, bytes, sizeof bytes);

@@ -18,7 +18,7 @@ namespace {
 pid_t start_host(const std::string& root, const std::string& word) {
     const pid_t child = ::fork();
     if (child != 0) return child;
-    bailey::Workspace<bailey::WritePolicy<bailey::Deny<".env">>> workspace{root, tools()};
+    support::Subject<bailey::WritePolicy<bailey::Deny<".env">>> workspace{root, tools()};
     std::thread other{[&] { (void)workspace.run("setsid sleep " + word + " & sleep " + word, {.timeout = 60s}); }};
     (void)workspace.run("trap '' TERM; sleep " + word, {.timeout = 60s});
     other.join();
@@ -89,7 +89,7 @@ TEST_CASE("a later workspace sweeps what a crash left") {
     const auto base = "/var/tmp/bailey-" + std::to_string(::geteuid());
     const pid_t host_program = ::fork();
     if (host_program == 0) {
-        const bailey::Workspace<> workspace{root.path(), tools()};
+        const support::Subject<> workspace{root.path(), tools()};
         ::kill(::getpid(), SIGKILL);
     }
     const auto directories = [&] { return host_output("ls " + base); };

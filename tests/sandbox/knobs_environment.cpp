@@ -204,7 +204,7 @@ TEST_CASE("E04 E05 E11 planted tools never run on the host") {
 
     // E11: found first on the host's PATH, they are refused by name.
     const HostVariable host_path{"PATH", path.c_str()};
-    Workspace<> unnamed{root.path()};
+    Subject<> unnamed{root.path()};
     const auto refused = unnamed.try_run("touch here");
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code() == ErrorCode::srt_unavailable);
@@ -321,8 +321,8 @@ TEST_CASE("T17 ProcessLimit: a fork storm is bounded for an ordinary user, and e
         const std::string storm = "import subprocess\ncount = 0\ntry:\n    for i in range(200):\n        subprocess.Popen(['sleep', '30'])\n        count += 1\n"
                                   "except OSError:\n    pass\nprint(count)\n";
         const Tools tools{.srt = std::getenv("BAILEY_SRT"), .node = std::getenv("BAILEY_NODE")};
-        const auto free = Workspace<>{root.path(), tools}.run_argv({"python3", "-c", storm});
-        const auto bounded = Workspace<ProcessLimit<64>>{root.path(), tools}.run_argv({"python3", "-c", storm});
+        const auto free = Subject<>{root.path(), tools}.run_argv({"python3", "-c", storm});
+        const auto bounded = Subject<ProcessLimit<64>>{root.path(), tools}.run_argv({"python3", "-c", storm});
         const auto started = std::atoi(bounded.out.c_str());
         if (free.out == "200\n" && started > 10 && started < 64) return 0;
         std::fputs((shown(free) + shown(bounded)).c_str(), stderr);

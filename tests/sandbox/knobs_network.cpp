@@ -138,9 +138,9 @@ TEST_CASE("a name that leads to the host's own network is refused, unless that a
             std::fputs(shown(result).c_str(), stderr);
         };
         try {
-            expect(Workspace<DomainAllowlist<"inner.example">>{root.path(), tools}, "403 000", "403 000");
-            expect(Workspace<DomainAllowlist<"inner.example", "127.0.0.1">>{root.path(), tools}, "200 000", "403 000");
-            expect(Workspace<DomainAllowlist<"localhost">>{root.path(), tools}, "403 000", "200 000");
+            expect(Subject<DomainAllowlist<"inner.example">>{root.path(), tools}, "403 000", "403 000");
+            expect(Subject<DomainAllowlist<"inner.example", "127.0.0.1">>{root.path(), tools}, "200 000", "403 000");
+            expect(Subject<DomainAllowlist<"localhost">>{root.path(), tools}, "403 000", "200 000");
         } catch (const std::exception& error) {
             std::fprintf(stderr, "%s\n", error.what());
             wrong = 9;

@@ -69,10 +69,10 @@ TEST_CASE("32 workspaces at once with different policies, and a limiter that the
             return workspace;
         };
         switch (i % 4) {
-            case 0: check(use(bailey::Workspace<>{root.path()}), "touch made && test -z \"$WHO\"", true); break;
-            case 1: check(use(bailey::Workspace<bailey::ReadOnly>{root.path()}), "touch made", false); break;
-            case 2: check(use(bailey::Workspace<bailey::EnvValue<"WHO", "two">>{root.path()}), "test \"$WHO\" = two", true); break;
-            default: check(use(bailey::Workspace<bailey::WritePolicy<bailey::Deny<"made">>>{root.path()}), "touch made", false); break;
+            case 0: check(use(support::Subject<>{root.path()}), "touch made && test -z \"$WHO\"", true); break;
+            case 1: check(use(support::Subject<bailey::ReadOnly>{root.path()}), "touch made", false); break;
+            case 2: check(use(support::Subject<bailey::EnvValue<"WHO", "two">>{root.path()}), "test \"$WHO\" = two", true); break;
+            default: check(use(support::Subject<bailey::WritePolicy<bailey::Deny<"made">>>{root.path()}), "touch made", false); break;
         }
     });
     CHECK(wrong == 0);

@@ -157,7 +157,7 @@ TEST_CASE("N01 N03 nothing leaves by any client, and each ends in seconds") {
     const auto asked_by_the_test = server.connections();
 
     as_root_and_as_user([&](const std::string& root) {
-        bailey::Workspace<> workspace{root, tools_anywhere()};
+        support::Subject<> workspace{root, tools_anywhere()};
         const auto result = workspace.run("URL=" + server.url() + " PORT=" + server.port() + "\n" + ask + R"sh(
 timed() { local begin=$SECONDS; try "$1" "$2"; local took=$((SECONDS - begin)); [ $took -le 5 ] && say "$1-quick" yes || say "$1-quick" "no, $took s"; }
 unproxied="env -u HTTP_PROXY -u HTTPS_PROXY -u ALL_PROXY -u http_proxy -u https_proxy -u all_proxy"
@@ -218,7 +218,7 @@ TEST_CASE("N08 no Unix socket of the host can be connected to, wherever it is bo
             for (const auto* listener : {&in_workspace, &in_tmp_too, &abstract}) {
                 if (!listener->reachable_from_the_host()) text += "the host cannot reach the socket itself\n";
             }
-            bailey::Workspace<> workspace{root, tools_anywhere()};
+            support::Subject<> workspace{root, tools_anywhere()};
             const auto result = workspace.run("IN_TMP=" + std::string{in_tmp} + " ABSTRACT=" + (in_tmp + 5) + "\n" + ask + R"sh(
 connect() { say "$1" "$(python3 -c "import errno, socket, sys
 try:
@@ -262,7 +262,7 @@ TEST_CASE("only the workspace, /tmp and the system can be read") {
 
     as_root_and_as_user([&](const std::string& root) {
         write(root + "/mine", "mine\n");
-        bailey::Workspace<> workspace{root, tools_anywhere()};
+        support::Subject<> workspace{root, tools_anywhere()};
         std::string script = ask;
         for (const auto& guest : guests) {
             script += "try read:" + guest.path() + " 'cat " + guest.path() + "'\n";
@@ -322,7 +322,7 @@ TEST_CASE("the secrets of /etc cannot be read, though /etc can, also by root") {
     REQUIRE(host_output("head -c 1 /etc/shadow | wc -c") == "1\n");
 
     as_root_and_as_user([&](const std::string& root) {
-        bailey::Workspace<> workspace{root, tools_anywhere()};
+        support::Subject<> workspace{root, tools_anywhere()};
         const auto result = workspace.run(ask + R"sh(
 for file in /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/security/opasswd /etc/ssh/ssh_host_bailey_test_key /etc/ssl/private/bailey-test.key; do
     say "$file" "$( { cat $file; cp $file copied; cat copied; ln $file linked; cat linked; ln -sf $file symbolic; cat symbolic; tar c $file | tar xO; dd if=$file
@@ -350,7 +350,7 @@ TEST_CASE("writes stay in the workspace and in /tmp") {
     const std::vector<std::string> places{"/", "/usr", "/usr/local/bin", "/etc", "/opt", "/bin", "/lib", "/home", "/root", "/srv", "/mnt", "/run", "/var", "/var/lib/dpkg",
                                           "/var/tmp", "/dev/shm", "/dev", "/boot", "/sys", "/proc", environment("BAILEY_SRT")};
     as_root_and_as_user([&](const std::string& root) {
-        bailey::Workspace<> workspace{root, tools_anywhere()};
+        support::Subject<> workspace{root, tools_anywhere()};
         std::string script;
         for (const auto& place : places) script += "echo x 2>/dev/null >" + place + "/" + name + "\n";
         script += "echo x >in-workspace; echo x >/tmp/" + name + "; echo x >>/etc/hosts; rm -f /etc/hostname; chmod 777 /usr; true";
@@ -386,8 +386,8 @@ try uncover 'umount /proc/sys || umount -l /proc || mount -t proc proc /proc || 
             findings.expect("uncover", "no");
             text += findings.text();
         };
-        look(bailey::Workspace<>{root, tools_anywhere()});
-        look(bailey::Workspace<bailey::AllUnixSockets>{root, tools_anywhere()});  // without srt's seccomp filter
+        look(support::Subject<>{root, tools_anywhere()});
+        look(support::Subject<bailey::AllUnixSockets>{root, tools_anywhere()});  // without srt's seccomp filter
         return text;
     });
 }
@@ -403,9 +403,9 @@ TEST_CASE("/tmp/claude, which srt makes writable wherever it exists, is no way o
             if (fs::remove(file) != allowed) text += what + (allowed ? ": cannot write\n" : ": can write\n") + shown(result);
             if (fs::remove("/tmp/claude/x-" + std::to_string(::getpid())) != allowed) text += what + ": a directory\n";
         };
-        attempt(bailey::Workspace<>{root, tools_anywhere()}, true, "default");
-        attempt(bailey::Workspace<bailey::ReadOnly>{root, tools_anywhere()}, false, "ReadOnly");
-        attempt(bailey::Workspace<bailey::PrivateTmp>{root, tools_anywhere()}, false, "PrivateTmp");
+        attempt(support::Subject<>{root, tools_anywhere()}, true, "default");
+        attempt(support::Subject<bailey::ReadOnly>{root, tools_anywhere()}, false, "ReadOnly");
+        attempt(support::Subject<bailey::PrivateTmp>{root, tools_anywhere()}, false, "PrivateTmp");
         return text;
     });
     if (made) ::rmdir("/tmp/claude");
@@ -437,7 +437,7 @@ TEST_CASE("E10 the environment is what docs/environment.md says, name by name") 
     expected.insert({"LANG", "LC_COLLATE"});
 
     as_root_and_as_user([&](const std::string& root) {
-        bailey::Workspace<> workspace{root, tools_anywhere()};
+        support::Subject<> workspace{root, tools_anywhere()};
         const auto result = workspace.run("env -0");
         const auto seen = variables(result.out);
         std::set<std::string> names;
@@ -467,7 +467,7 @@ TEST_CASE("F23 TMPDIR exists, is private, is writable, and goes with the workspa
     as_root_and_as_user([&](const std::string& root) {
         std::string text, tmp;
         {
-            bailey::Workspace<bailey::ReadOnly> workspace{root, tools_anywhere()};
+            support::Subject<bailey::ReadOnly> workspace{root, tools_anywhere()};
             const auto result = workspace.run(ask + R"sh(
 f=$(mktemp) && echo x >$f && try mktemp "[ \$(cat $f) = x ]"
 say python "$(python3 -c 'import tempfile; print(tempfile.gettempdir())')"
@@ -522,7 +522,7 @@ TEST_CASE("E01 no secret of the host's environment is anywhere inside") {
     for (const auto& value : values) REQUIRE(holds(host, value));
 
     as_root_and_as_user([&](const std::string& root) {
-        bailey::Workspace<> workspace{root, tools_anywhere()};
+        support::Subject<> workspace{root, tools_anywhere()};
         const auto result = workspace.run(R"sh(
 env; export -p; set
 cat /proc/*/environ /proc/*/task/*/environ /proc/*/cmdline /proc/self/mountinfo /proc/self/mem 2>/dev/null | tr '\0' '\n'
@@ -550,7 +550,7 @@ TEST_CASE("the host's keyrings stay outside, and stay as they are") {
         const auto print = "keyctl print " + std::to_string(in_session);
         if (host_output(print) != "HOSTSECRET\n") text += "the host cannot read its own key\n";
         {
-            bailey::Workspace<> workspace{root, tools_anywhere()};
+            support::Subject<> workspace{root, tools_anywhere()};
             const auto result = workspace.run("SESSION=" + std::to_string(in_session) + " USER_KEY=" + std::to_string(in_user) + "\n" + R"sh(
 { keyctl print $SESSION; keyctl print $USER_KEY; keyctl pipe $SESSION; keyctl request user bailey:session; keyctl request user bailey:user
   keyctl search @s user bailey:session; keyctl search @u user bailey:user; keyctl show @s; keyctl list @u; keyctl read $SESSION
@@ -578,7 +578,7 @@ TEST_CASE("only the descriptors 0, 1 and 2 are open inside, whatever the host ho
     REQUIRE(host_output("cat /proc/self/fd/" + std::to_string(held.back())) == "s3cr3t\n");
 
     as_root_and_as_user([&](const std::string& root) {
-        bailey::Workspace<> workspace{root, tools_anywhere()};
+        support::Subject<> workspace{root, tools_anywhere()};
         const auto result = workspace.run(ask + R"sh(
 python3 -c 'import os; names = {fd: os.readlink(f"/proc/self/fd/{fd}") for fd in range(1024) if os.path.lexists(f"/proc/self/fd/{fd}")}
 print("program=" + " ".join(f"{fd}:" + names[fd].split(":")[0] for fd in names))'
@@ -608,7 +608,7 @@ TEST_CASE("a command sees no process but its sandbox's own, and can signal no ot
             ::execlp("sleep", "sleep", "86431", nullptr);
             ::_exit(127);
         }
-        bailey::Workspace<> workspace{root, tools_anywhere()};
+        support::Subject<> workspace{root, tools_anywhere()};
         const auto result = workspace.run("HOST=" + std::to_string(own) + " TEST=" + std::to_string(::getpid()) + "\n" + ask + R"sh(
 sleep 86432 & sleeping=$!
 say processes $(ls /proc | grep -c '^[0-9]')

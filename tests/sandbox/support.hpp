@@ -1,7 +1,7 @@
 // What the tests against the real srt share: the tools, throw-away directories outside every default grant, an ordinary user.
 #pragma once
 
-#include <bailey/bailey.hpp>
+#include "subject.hpp"
 
 #include <doctest/doctest.h>
 
@@ -87,11 +87,12 @@ inline std::string listing(const std::string& directory) {
 }
 
 template <class... Ps>
-bailey::Workspace<Ps...> workspace(const std::string& root, Ps... policies) {
+Subject<Ps...> workspace(const std::string& root, Ps... policies) {
     auto opened = bailey::Workspace<Ps...>::open(root, std::move(policies)...);
     REQUIRE_MESSAGE(opened.has_value(), (opened ? "" : opened.error().what()));
-    opened->use(tools());
-    return std::move(*opened);
+    Subject<Ps...> subject{std::move(*opened)};
+    subject.use(tools());
+    return subject;
 }
 
 /// Runs and shows what came out when a check after it fails: `INFO(shown(result))`.
