@@ -23,5 +23,6 @@
 #include <bailey/running.hpp>
 #include <bailey/commands.hpp>
 #include <bailey/session.hpp>
+#include <bailey/violations.hpp>
 #include <bailey/workspace.hpp>
 #include <bailey/doctor.hpp>

@@ -83,7 +83,7 @@ private:
         /// Nobody waited for the end: the host is protected all the same.
         ~State() {
             child.reset();
-            if (launched && marker && marker->seen()) (void)launched->look_around();
+            if (launched && marker && marker->seen()) (void)launched->look_around({});
         }
 
         Result<void> begin() {
@@ -202,9 +202,7 @@ private:
             if (failure) return *failure;
             CommandResult result;
             result.outcome = finished_early.value_or(child ? child->ending().outcome : Outcome::cancelled);
-            if (child) {
-                if (auto decided = decide(result); !decided) return decided.error();
-            }
+            const auto decided = child ? decide(result) : Result<void>{};
             result.out_bytes = out.total();
             result.err_bytes = err.total();
             auto kept_out = out.take();
@@ -215,7 +213,10 @@ private:
             result.err_truncated = kept_err.truncated;
             result.out_gap = kept_out.gap;
             result.err_gap = kept_err.gap;
+            // Also when the outcome is lost: what stands in the workspace is the host's concern.
+            if (child && marker->seen()) result.violations = launched->look_around({options.merge_stderr ? result.out : result.err, result.exit_code});
             launched.reset();
+            if (!decided) return decided.error();
             result.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(process::Clock::now() - began);
             if (thrown) return Error{ErrorCode::callback, "bailey: a callback threw; the command was stopped", thrown};
             return result;
@@ -223,7 +224,6 @@ private:
 
         /// By evidence: the marker, our own clock and signals, and only then srt's status.
         Result<void> decide(CommandResult& result) {
-            if (marker->seen()) result.violations = launched->look_around();
             const auto& ending = child->ending();
             // While a callback kept us from the clock, the guard kept to it.
             if (result.outcome == Outcome::exited && srt::guard_note(child->notes(), 'T')) result.outcome = Outcome::timed_out;

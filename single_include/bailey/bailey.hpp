@@ -732,27 +732,37 @@ inline void sort_once(std::vector<std::string>& list) {
     }
 }
 
+/// The size of the character that the text begins with, or 0 where that is no UTF-8.
+[[nodiscard]] constexpr std::size_t utf8_character(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+    const auto follows = [&](std::size_t at) { return (byte(at) & 0xC0U) == 0x80U; };
+    const unsigned first = byte(0);
+    if (first < 0x80U) return text.empty() ? 0 : 1;
+    if (first >= 0xC2U && first <= 0xDFU && follows(1)) return 2;
+    if (first >= 0xE0U && first <= 0xEFU && follows(1) && follows(2) && !(first == 0xE0U && byte(1) < 0xA0U) && !(first == 0xEDU && byte(1) > 0x9FU)) return 3;
+    if (first >= 0xF0U && first <= 0xF4U && follows(1) && follows(2) && follows(3) && !(first == 0xF0U && byte(1) < 0x90U) && !(first == 0xF4U && byte(1) > 0x8FU)) return 4;
+    return 0;
+}
+
 /// srt reads its settings as JSON, which holds only valid UTF-8.
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();) {
-        const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-        const auto follows = [&](std::size_t at) { return (byte(at) & 0xC0U) == 0x80U; };
-        const unsigned first = byte(i);
-        if (first < 0x80U) {
-            i += 1;
-        } else if (first >= 0xC2U && first <= 0xDFU && follows(i + 1)) {
-            i += 2;
-        } else if (first >= 0xE0U && first <= 0xEFU && follows(i + 1) && follows(i + 2) &&
-                   !(first == 0xE0U && byte(i + 1) < 0xA0U) && !(first == 0xEDU && byte(i + 1) > 0x9FU)) {
-            i += 3;
-        } else if (first >= 0xF0U && first <= 0xF4U && follows(i + 1) && follows(i + 2) && follows(i + 3) &&
-                   !(first == 0xF0U && byte(i + 1) < 0x90U) && !(first == 0xF4U && byte(i + 1) > 0x8FU)) {
-            i += 4;
-        } else {
-            return false;
-        }
+    while (!text.empty()) {
+        const auto size = utf8_character(text);
+        if (size == 0) return false;
+        text.remove_prefix(size);
     }
     return true;
+}
+
+/// Each byte that is no UTF-8 becomes U+FFFD.
+[[nodiscard]] inline std::string to_utf8(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const auto size = utf8_character(text);
+        result += size == 0 ? std::string_view{"\xEF\xBF\xBD"} : text.substr(0, size);
+        text.remove_prefix(size == 0 ? 1 : size);
+    }
+    return result;
 }
 
 /// For error texts: quoted, with what a terminal would not show spelled out.
@@ -5091,18 +5101,18 @@ host.on('data', function (bytes) {
 
 inline constexpr std::string_view leader_script = R"bailey(exec {words}>&2 2>/dev/null
 {
-  IFS= read -r -u 4 seconds || kill -KILL 0
+  IFS= read -r -u 3 seconds || kill -KILL 0
   if [ "$seconds" = 0 ]; then
-    IFS= read -r -u 4
+    IFS= read -r -u 3
   else
-    IFS= read -r -t "$seconds" -u 4
-    [ $? -gt 128 ] && echo T >&4
+    IFS= read -r -t "$seconds" -u 3
+    [ $? -gt 128 ] && echo T >&3
   fi
   kill -KILL 0
-} </dev/null >/dev/null 3<&- {words}>&- &
+} </dev/null >/dev/null {words}>&- &
 eval "$1 2>&$words {words}>&-"
 code=$?
-echo "X$code" >&4
+echo "X$code" >&3
 exit $code
 )bailey";
 
@@ -5115,7 +5125,6 @@ namespace bailey::srt {
 
 /// Descriptors of srt, by number; the placeholders' follow.
 inline constexpr int settings_fd = 3;
-inline constexpr int control_fd = 3;  ///< of a sandbox that waits for its command
 inline constexpr int lifeline_fd = 4;
 
 /// What the guard noted under that letter.
@@ -5387,16 +5396,26 @@ struct Request {
     std::optional<process::Clock::time_point> deadline{};
 };
 
+/// What a command said on stderr (or on both, merged), and how it ended.
+struct Said {
+    std::string_view text{};
+    int exit_code = 0;
+};
+
 /// A sandbox that one command is about to run in; its directories, placeholders and settings live as long as it does.
 class Launch {
 public:
+    Launch() = default;
+    Launch(const Launch&) = delete;
+    Launch& operator=(const Launch&) = delete;
     virtual ~Launch() = default;
 
     /// What the sandbox prints last before it becomes the command.
     [[nodiscard]] virtual const std::string& nonce() const = 0;
     [[nodiscard]] virtual Result<std::unique_ptr<process::Process>> start(Input input, process::Readiness& readiness, process::StopSignal& stop) = 0;
-    /// After the end: what was refused as far as it is known, and what the command planted for the host, which is moved away.
-    [[nodiscard]] virtual std::vector<Violation> look_around() = 0;
+    /// After the end: what was refused, as far as it is known or can be guessed, and what the command planted for the host, which is
+    /// moved away.
+    [[nodiscard]] virtual std::vector<Violation> look_around(const Said& said) = 0;
 };
 
 /// A sandbox that was asked for.
@@ -5552,7 +5571,7 @@ private:
         /// Nobody waited for the end: the host is protected all the same.
         ~State() {
             child.reset();
-            if (launched && marker && marker->seen()) (void)launched->look_around();
+            if (launched && marker && marker->seen()) (void)launched->look_around({});
         }
 
         Result<void> begin() {
@@ -5671,9 +5690,7 @@ private:
             if (failure) return *failure;
             CommandResult result;
             result.outcome = finished_early.value_or(child ? child->ending().outcome : Outcome::cancelled);
-            if (child) {
-                if (auto decided = decide(result); !decided) return decided.error();
-            }
+            const auto decided = child ? decide(result) : Result<void>{};
             result.out_bytes = out.total();
             result.err_bytes = err.total();
             auto kept_out = out.take();
@@ -5684,7 +5701,10 @@ private:
             result.err_truncated = kept_err.truncated;
             result.out_gap = kept_out.gap;
             result.err_gap = kept_err.gap;
+            // Also when the outcome is lost: what stands in the workspace is the host's concern.
+            if (child && marker->seen()) result.violations = launched->look_around({options.merge_stderr ? result.out : result.err, result.exit_code});
             launched.reset();
+            if (!decided) return decided.error();
             result.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(process::Clock::now() - began);
             if (thrown) return Error{ErrorCode::callback, "bailey: a callback threw; the command was stopped", thrown};
             return result;
@@ -5692,7 +5712,6 @@ private:
 
         /// By evidence: the marker, our own clock and signals, and only then srt's status.
         Result<void> decide(CommandResult& result) {
-            if (marker->seen()) result.violations = launched->look_around();
             const auto& ending = child->ending();
             // While a callback kept us from the clock, the guard kept to it.
             if (result.outcome == Outcome::exited && srt::guard_note(child->notes(), 'T')) result.outcome = Outcome::timed_out;
@@ -8537,7 +8556,7 @@ struct PreparedSandbox {
     Fingerprint fingerprint{};
     std::vector<Placeholder> placeholders{};
     process::Child child{};    ///< once it has been wrapped
-    process::Fd control{};     ///< a line tells it to go
+    process::Fd control{};     ///< a line tells it to go; its end, that nobody will
     process::Clock::time_point made = process::Clock::now();
 
     [[nodiscard]] std::string mark() const { return script + "/"; }
@@ -8545,11 +8564,18 @@ struct PreparedSandbox {
     [[nodiscard]] std::string boot() const { return ". " + shell_quoted(script + "/prelude"); }
 };
 
+/// Of the leader (scripts/leader.sh), by number; the placeholders' locks follow.
+inline constexpr int leader_lifeline_fd = 3;
+
 /// Everything but srt's line. `directories`: the session's.
 [[nodiscard]] inline Result<void> lay_out(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories) {
     if (::mkdir(prepared.script.c_str(), 0700) != 0) return process::system_error("mkdir " + prepared.script);
-    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), "IFS= read -r -u ", std::to_string(control_fd), " bailey_word || exit 125\nexec ",
-                                    std::to_string(control_fd), "<&-\n. ", shell_quoted(prepared.script + "/go"), "\n"});
+    // By name and not as a descriptor, which would stay open in srt's own processes all the way in. Ours is open for both: nobody waits.
+    const auto control = prepared.script + "/control";
+    if (::mkfifo(control.c_str(), 0400) != 0) return process::system_error("mkfifo " + control);
+    prepared.control.reset(::open(control.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    if (!prepared.control) return process::system_error("open " + control);
+    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), "IFS= read -r bailey_word < ", shell_quoted(control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
     return Sandbox::write_script(prepared.script + "/prelude", boot);
 }
 
@@ -8565,26 +8591,22 @@ struct PreparedSandbox {
 }
 
 [[nodiscard]] inline Result<void> start_sandbox(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories, const std::string& line) {
-    auto control = process::make_pipe();
-    if (!control) return control.error();
     const process::Fd cwd{::open(directories.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (!cwd) return process::system_error("open " + directories.cwd);
     process::ChildPlan plan;
-    plan.spawn.fds = {control->read.get()};
-    std::string close = text::concat({" ", std::to_string(lifeline_fd), ">&-"});  // the sandbox gets its control and nothing else
+    std::string close = text::concat({" ", std::to_string(leader_lifeline_fd), ">&-"});
     for (const auto& placeholder : prepared.placeholders) {
         plan.spawn.fds.push_back(placeholder.fd());
-        close += text::concat({" ", std::to_string(static_cast<std::size_t>(lifeline_fd) + plan.spawn.fds.size() - 1), ">&-"});
+        close += text::concat({" ", std::to_string(static_cast<std::size_t>(leader_lifeline_fd) + plan.spawn.fds.size()), ">&-"});
     }
     plan.spawn.argv = {paths::exists("/bin/bash") ? "/bin/bash" : "/usr/bin/bash", "-c", std::string{leader_script}, "bailey", line + close};
     plan.spawn.environment = sandbox.launcher_environment(directories.sockets);
     plan.spawn.directory = cwd.get();
-    plan.lifeline = lifeline_fd;
+    plan.lifeline = leader_lifeline_fd;
     plan.input_pipe = true;
     auto child = process::start_child(std::move(plan));
     if (!child) return child.error();
     prepared.child = std::move(*child);
-    prepared.control = std::move(control->write);
     return {};
 }
 
@@ -9248,6 +9270,125 @@ namespace bailey::process {
 
 }  // namespace bailey::process
 
+// ---- bailey/srt/guess.hpp ----
+// What a command was refused, guessed from what it printed: the kernel tells the program, and programs tell their users.
+//
+// Only what the boundary does refuse is reported, so a word in a log makes no violation; but a program may print anything.
+
+namespace bailey::srt {
+
+class Guesses {
+public:
+    /// `cwd`: where the command began.
+    Guesses(const Boundary& boundary, std::string_view cwd) : boundary_{boundary}, cwd_{cwd} {}
+
+    [[nodiscard]] std::vector<Violation> of(Said said) && {
+        constexpr std::size_t enough = 64 * 1024;
+        if (said.text.size() > enough) said.text.remove_prefix(said.text.size() - enough);
+        for (auto rest = said.text; !rest.empty() && found_.size() < most;) {
+            const auto line = rest.substr(0, rest.find('\n'));
+            rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+            look_at(line);
+        }
+        if (said.exit_code != 0) look_for_limits(said);
+        return std::move(found_);
+    }
+
+private:
+    static constexpr std::size_t most = 20;
+
+    void look_at(std::string_view line) {
+        constexpr std::array<std::string_view, 7> refusals{"Read-only file system", "read-only file system", "Permission denied", "permission denied", "Operation not permitted", "operation not permitted", "No such file or directory"};
+        for (const auto words : refusals) {
+            const auto at = line.find(words);
+            if (at == line.npos) continue;
+            const auto path = path_before(line.substr(0, at));
+            if (about_path(path ? *path : path_after(line.substr(at + words.size())), words.front() == 'N')) return;
+        }
+        constexpr std::string_view unresolved = "Could not resolve host: ";
+        if (const auto at = line.find(unresolved); at != line.npos) about_host(line.substr(at + unresolved.size()));
+    }
+
+    /// `cat: /x: Permission denied`, `cannot touch '/x': …`, `dial unix /x: socket: …`
+    [[nodiscard]] static std::optional<std::string_view> path_before(std::string_view words) {
+        while (!words.empty() && (words.back() == ' ' || words.back() == ':')) words.remove_suffix(1);
+        if (words.ends_with(": socket")) words.remove_suffix(8);
+        if (words.empty()) return std::nullopt;
+        const char last = words.back();
+        if (last == '\'' || last == '"') {
+            words.remove_suffix(1);
+            const auto open = words.rfind(last);
+            return open == words.npos ? std::nullopt : std::optional{words.substr(open + 1)};
+        }
+        if (const auto colon = words.rfind(": "); colon != words.npos) words.remove_prefix(colon + 2);
+        if (const auto slash = words.find(" /"); slash != words.npos) words.remove_prefix(slash + 1);
+        return words.find('/') == words.npos ? std::nullopt : std::optional{words};
+    }
+    /// `[Errno 30] Read-only file system: '/x'`, `EROFS: read-only file system, open '/x'`
+    [[nodiscard]] static std::string_view path_after(std::string_view words) {
+        const auto open = words.find_first_of("'\"");
+        if (open == words.npos) return {};
+        const auto close = words.find(words[open], open + 1);
+        return close == words.npos ? std::string_view{} : words.substr(open + 1, close - open - 1);
+    }
+
+    bool about_path(std::string_view spelled, bool missing) {
+        if (spelled.empty() || spelled.size() > 4096) return false;
+        const auto path = spelled.starts_with('/') ? std::string{spelled} : paths::join(cwd_, spelled);
+        struct stat status {};
+        const bool exists = ::lstat(path.c_str(), &status) == 0;
+        const auto read = boundary_.permits_read(path);
+        if (missing && (!exists || read.allowed)) return false;  // it is not there on the host either
+        if (exists && S_ISSOCK(status.st_mode) && !boundary_.all_unix_sockets)
+            return report({ViolationKind::unix_socket, path, "no Unix socket of the host is reachable", "AllUnixSockets permits all of them, and gives up the filter of system calls", false});
+        if (missing || !read.allowed)
+            return !read.allowed && report({ViolationKind::file_read, path, read.rule, remedy(read.rule, "ReadPolicy", path), false});
+        const auto write = boundary_.permits_write(path);
+        return !write.allowed && report({ViolationKind::file_write, path, write.rule, remedy(write.rule, "WritePolicy", std::string{paths::parent(path)}), false});
+    }
+
+    [[nodiscard]] static std::string remedy(std::string_view rule, std::string_view policy, const std::string& path) {
+        if (rule.starts_with("no grant")) return text::concat({"add ", policy, "<Allow<", paths::quoted(path), ">>"});
+        if (rule.starts_with("the read denial") || rule.starts_with("the write denial") || rule.starts_with("ReadOnly") || rule.starts_with("PrivateTmp"))
+            return "take that policy away if it is meant to be permitted";
+        return "none: that stays closed to every command";
+    }
+
+    void about_host(std::string_view host) {
+        while (!host.empty() && (host.back() == '\r' || host.back() == ' ')) host.remove_suffix(1);
+        const auto permission = boundary_.permits_host(host, 443);
+        if (permission.allowed) return;
+        report({ViolationKind::network, std::string{host}, permission.rule, text::concat({"add DomainAllowlist<", paths::quoted(host), ">"}), false});
+    }
+
+    void look_for_limits(const Said& said) {
+        const auto says = [&](std::string_view words) { return said.text.find(words) != said.text.npos; };
+        const auto ended_by = [&](int signal) { return said.exit_code == 128 + signal; };
+        const auto limit = [&](std::string_view name, std::string_view policy, const std::optional<std::uint64_t>& value) {
+            report({ViolationKind::limit, std::string{name}, text::concat({"the limit of ", std::to_string(*value)}), text::concat({"raise ", policy, " if that is too little"}), false});
+        };
+        const auto& limits = boundary_.limits;
+        if (limits.cpu_seconds && (ended_by(SIGXCPU) || ended_by(SIGKILL))) limit("CPU seconds of a process", "CpuTimeLimit", limits.cpu_seconds);
+        if (limits.file_size_bytes && (ended_by(SIGXFSZ) || says("File size limit exceeded") || says("File too large"))) limit("bytes of a file", "FileSizeLimit", limits.file_size_bytes);
+        if (limits.open_files && says("Too many open files")) limit("open files of a process", "OpenFileLimit", limits.open_files);
+        if (limits.processes && (says("Resource temporarily unavailable") || says("retry: "))) limit("processes", "ProcessLimit", limits.processes);
+        if (limits.memory_bytes && (says("Cannot allocate memory") || says("MemoryError") || says("bad_alloc") || says("out of memory") || says("memory exhausted")))
+            limit("bytes of memory of a process", "MemoryLimit", limits.memory_bytes);
+    }
+
+    bool report(Violation violation) {
+        const auto same = [&](const Violation& other) { return other.kind == violation.kind && other.subject == violation.subject; };
+        if (std::none_of(found_.begin(), found_.end(), same)) found_.push_back(std::move(violation));
+        return true;
+    }
+
+    const Boundary& boundary_;
+    std::string_view cwd_;
+    std::vector<Violation> found_;
+};
+
+}  // namespace bailey::srt
+
 // ---- bailey/srt/cold.hpp ----
 // A sandbox that srt's own program starts for one command alone.
 
@@ -9264,7 +9405,7 @@ public:
         auto memory = sandbox->remember();
         if (!memory) return memory.error();
 
-        std::unique_ptr<ColdLaunch> launch{new ColdLaunch{std::move(*memory)}};
+        std::unique_ptr<ColdLaunch> launch{new ColdLaunch{std::move(*memory), boundary, *cwd}};
         auto directories = sandbox->directory().make_run();
         if (!directories) return directories.error();
         launch->directories_ = std::move(*directories);
@@ -9319,10 +9460,15 @@ public:
         return started;
     }
 
-    [[nodiscard]] std::vector<Violation> look_around() override { return memory_.look_around(); }
+    [[nodiscard]] std::vector<Violation> look_around(const Said& said) override {
+        auto violations = memory_.look_around();
+        for (auto& guess : Guesses{boundary_, directory_}.of(said)) violations.push_back(std::move(guess));
+        return violations;
+    }
 
 private:
-    explicit ColdLaunch(Memory memory) : memory_{std::move(memory)} {}
+    ColdLaunch(Memory memory, Boundary boundary, std::string directory)
+        : memory_{std::move(memory)}, boundary_{std::move(boundary)}, directory_{std::move(directory)} {}
 
     [[nodiscard]] static std::string settings_path() {
         return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", std::to_string(settings_fd)});
@@ -9342,6 +9488,8 @@ private:
     }
 
     Memory memory_;
+    Boundary boundary_;
+    std::string directory_;  // of the command
     std::string nonce_ = random_hex(16);
     std::vector<Placeholder> placeholders_;
     RunDirectories directories_{};
@@ -9391,7 +9539,6 @@ public:
         // Neither can block, there is room; and when nobody reads any more, the process that is driven now has ended.
         (void)process::write_without_sigpipe(prepared_.child.lifeline, seconds_left() + "\n");
         (void)process::write_without_sigpipe(prepared_.control, "\n");
-        prepared_.control.reset();
         process::DrivePlan plan;
         plan.mark = prepared_.mark();
         plan.input = std::move(input);
@@ -9399,9 +9546,10 @@ public:
         return process::Process::drive(std::exchange(prepared_.child, {}), plan, readiness, stop);
     }
 
-    [[nodiscard]] std::vector<Violation> look_around() override {
+    [[nodiscard]] std::vector<Violation> look_around(const Said& said) override {
         auto violations = core_->take_network_violations(prepared_);
         for (auto& violation : memory_.look_around()) violations.push_back(std::move(violation));
+        for (auto& guess : Guesses{core_->boundary(), entry_.cwd}.of(said)) violations.push_back(std::move(guess));
         return violations;
     }
 
@@ -9586,6 +9734,49 @@ private:
 
     std::shared_ptr<srt::SessionCore> core_;
 };
+
+}  // namespace bailey
+
+// ---- bailey/violations.hpp ----
+// Violations in words for a model, and as JSON.
+
+namespace bailey {
+
+/// A paragraph that tells a model what stopped its command and what could be done, one line for each; empty when there is nothing to
+/// tell. Subjects are quoted, so that a file's name cannot pretend to be an instruction on a line of its own.
+[[nodiscard]] inline std::string to_model_text(std::span<const Violation> violations) {
+    if (violations.empty()) return {};
+    std::string text = "The sandbox bounded this command:\n";
+    for (const auto& violation : violations) {
+        std::string_view what;
+        switch (violation.kind) {
+            case ViolationKind::network: what = "could not reach"; break;
+            case ViolationKind::file_write: what = "could not write"; break;
+            case ViolationKind::file_read: what = "could not read"; break;
+            case ViolationKind::unix_socket: what = "could not use the socket"; break;
+            case ViolationKind::planted_file: what = "may not leave for the host"; break;
+            case ViolationKind::setuid_file: what = "may not leave setuid or setgid"; break;
+            case ViolationKind::limit: what = "ran into a limit on"; break;
+        }
+        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", paths::quoted(violation.subject), ": ", violation.rule, ". Remedy: ", violation.remedy, ".\n"});
+    }
+    return text + "Do not try to get around it; where the remedy is a policy, only the user can grant it.\n";
+}
+
+/// An array of objects with kind, subject, rule, remedy and certain. Bytes of a subject that are no UTF-8 become U+FFFD.
+[[nodiscard]] inline std::string to_json(std::span<const Violation> violations) {
+    std::string json = "[";
+    for (const auto& violation : violations) {
+        settings::JsonObject object;
+        object.string("kind", to_string(violation.kind));
+        object.string("subject", paths::to_utf8(violation.subject));
+        object.string("rule", paths::to_utf8(violation.rule));
+        object.string("remedy", paths::to_utf8(violation.remedy));
+        object.truth("certain", violation.certain);
+        json += (json.size() == 1 ? "" : ", ") + object.str();
+    }
+    return json + "]";
+}
 
 }  // namespace bailey
 

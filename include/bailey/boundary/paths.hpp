@@ -85,27 +85,37 @@ inline void sort_once(std::vector<std::string>& list) {
     }
 }
 
+/// The size of the character that the text begins with, or 0 where that is no UTF-8.
+[[nodiscard]] constexpr std::size_t utf8_character(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+    const auto follows = [&](std::size_t at) { return (byte(at) & 0xC0U) == 0x80U; };
+    const unsigned first = byte(0);
+    if (first < 0x80U) return text.empty() ? 0 : 1;
+    if (first >= 0xC2U && first <= 0xDFU && follows(1)) return 2;
+    if (first >= 0xE0U && first <= 0xEFU && follows(1) && follows(2) && !(first == 0xE0U && byte(1) < 0xA0U) && !(first == 0xEDU && byte(1) > 0x9FU)) return 3;
+    if (first >= 0xF0U && first <= 0xF4U && follows(1) && follows(2) && follows(3) && !(first == 0xF0U && byte(1) < 0x90U) && !(first == 0xF4U && byte(1) > 0x8FU)) return 4;
+    return 0;
+}
+
 /// srt reads its settings as JSON, which holds only valid UTF-8.
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();) {
-        const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-        const auto follows = [&](std::size_t at) { return (byte(at) & 0xC0U) == 0x80U; };
-        const unsigned first = byte(i);
-        if (first < 0x80U) {
-            i += 1;
-        } else if (first >= 0xC2U && first <= 0xDFU && follows(i + 1)) {
-            i += 2;
-        } else if (first >= 0xE0U && first <= 0xEFU && follows(i + 1) && follows(i + 2) &&
-                   !(first == 0xE0U && byte(i + 1) < 0xA0U) && !(first == 0xEDU && byte(i + 1) > 0x9FU)) {
-            i += 3;
-        } else if (first >= 0xF0U && first <= 0xF4U && follows(i + 1) && follows(i + 2) && follows(i + 3) &&
-                   !(first == 0xF0U && byte(i + 1) < 0x90U) && !(first == 0xF4U && byte(i + 1) > 0x8FU)) {
-            i += 4;
-        } else {
-            return false;
-        }
+    while (!text.empty()) {
+        const auto size = utf8_character(text);
+        if (size == 0) return false;
+        text.remove_prefix(size);
     }
     return true;
+}
+
+/// Each byte that is no UTF-8 becomes U+FFFD.
+[[nodiscard]] inline std::string to_utf8(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const auto size = utf8_character(text);
+        result += size == 0 ? std::string_view{"\xEF\xBF\xBD"} : text.substr(0, size);
+        text.remove_prefix(size == 0 ? 1 : size);
+    }
+    return result;
 }
 
 /// For error texts: quoted, with what a terminal would not show spelled out.

@@ -14,6 +14,7 @@
 
 #include <bailey/process/sealed.hpp>
 #include <bailey/srt/guard.hpp>
+#include <bailey/srt/guess.hpp>
 #include <bailey/srt/launch.hpp>
 #include <bailey/srt/sandbox.hpp>
 
@@ -30,7 +31,7 @@ public:
         auto memory = sandbox->remember();
         if (!memory) return memory.error();
 
-        std::unique_ptr<ColdLaunch> launch{new ColdLaunch{std::move(*memory)}};
+        std::unique_ptr<ColdLaunch> launch{new ColdLaunch{std::move(*memory), boundary, *cwd}};
         auto directories = sandbox->directory().make_run();
         if (!directories) return directories.error();
         launch->directories_ = std::move(*directories);
@@ -85,10 +86,15 @@ public:
         return started;
     }
 
-    [[nodiscard]] std::vector<Violation> look_around() override { return memory_.look_around(); }
+    [[nodiscard]] std::vector<Violation> look_around(const Said& said) override {
+        auto violations = memory_.look_around();
+        for (auto& guess : Guesses{boundary_, directory_}.of(said)) violations.push_back(std::move(guess));
+        return violations;
+    }
 
 private:
-    explicit ColdLaunch(Memory memory) : memory_{std::move(memory)} {}
+    ColdLaunch(Memory memory, Boundary boundary, std::string directory)
+        : memory_{std::move(memory)}, boundary_{std::move(boundary)}, directory_{std::move(directory)} {}
 
     [[nodiscard]] static std::string settings_path() {
         return text::concat({on_linux ? "/proc/self/fd" : "/dev/fd", "/", std::to_string(settings_fd)});
@@ -108,6 +114,8 @@ private:
     }
 
     Memory memory_;
+    Boundary boundary_;
+    std::string directory_;  // of the command
     std::string nonce_ = random_hex(16);
     std::vector<Placeholder> placeholders_;
     RunDirectories directories_{};

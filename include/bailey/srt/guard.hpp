@@ -12,7 +12,6 @@ namespace bailey::srt {
 
 /// Descriptors of srt, by number; the placeholders' follow.
 inline constexpr int settings_fd = 3;
-inline constexpr int control_fd = 3;  ///< of a sandbox that waits for its command
 inline constexpr int lifeline_fd = 4;
 
 /// What the guard noted under that letter.

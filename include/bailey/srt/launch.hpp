@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <bailey/base/error.hpp>
@@ -25,16 +26,26 @@ struct Request {
     std::optional<process::Clock::time_point> deadline{};
 };
 
+/// What a command said on stderr (or on both, merged), and how it ended.
+struct Said {
+    std::string_view text{};
+    int exit_code = 0;
+};
+
 /// A sandbox that one command is about to run in; its directories, placeholders and settings live as long as it does.
 class Launch {
 public:
+    Launch() = default;
+    Launch(const Launch&) = delete;
+    Launch& operator=(const Launch&) = delete;
     virtual ~Launch() = default;
 
     /// What the sandbox prints last before it becomes the command.
     [[nodiscard]] virtual const std::string& nonce() const = 0;
     [[nodiscard]] virtual Result<std::unique_ptr<process::Process>> start(Input input, process::Readiness& readiness, process::StopSignal& stop) = 0;
-    /// After the end: what was refused as far as it is known, and what the command planted for the host, which is moved away.
-    [[nodiscard]] virtual std::vector<Violation> look_around() = 0;
+    /// After the end: what was refused, as far as it is known or can be guessed, and what the command planted for the host, which is
+    /// moved away.
+    [[nodiscard]] virtual std::vector<Violation> look_around(const Said& said) = 0;
 };
 
 /// A sandbox that was asked for.

@@ -25,7 +25,7 @@ struct PreparedSandbox {
     Fingerprint fingerprint{};
     std::vector<Placeholder> placeholders{};
     process::Child child{};    ///< once it has been wrapped
-    process::Fd control{};     ///< a line tells it to go
+    process::Fd control{};     ///< a line tells it to go; its end, that nobody will
     process::Clock::time_point made = process::Clock::now();
 
     [[nodiscard]] std::string mark() const { return script + "/"; }
@@ -33,11 +33,18 @@ struct PreparedSandbox {
     [[nodiscard]] std::string boot() const { return ". " + shell_quoted(script + "/prelude"); }
 };
 
+/// Of the leader (scripts/leader.sh), by number; the placeholders' locks follow.
+inline constexpr int leader_lifeline_fd = 3;
+
 /// Everything but srt's line. `directories`: the session's.
 [[nodiscard]] inline Result<void> lay_out(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories) {
     if (::mkdir(prepared.script.c_str(), 0700) != 0) return process::system_error("mkdir " + prepared.script);
-    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), "IFS= read -r -u ", std::to_string(control_fd), " bailey_word || exit 125\nexec ",
-                                    std::to_string(control_fd), "<&-\n. ", shell_quoted(prepared.script + "/go"), "\n"});
+    // By name and not as a descriptor, which would stay open in srt's own processes all the way in. Ours is open for both: nobody waits.
+    const auto control = prepared.script + "/control";
+    if (::mkfifo(control.c_str(), 0400) != 0) return process::system_error("mkfifo " + control);
+    prepared.control.reset(::open(control.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    if (!prepared.control) return process::system_error("open " + control);
+    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), "IFS= read -r bailey_word < ", shell_quoted(control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
     return Sandbox::write_script(prepared.script + "/prelude", boot);
 }
 
@@ -53,26 +60,22 @@ struct PreparedSandbox {
 }
 
 [[nodiscard]] inline Result<void> start_sandbox(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories, const std::string& line) {
-    auto control = process::make_pipe();
-    if (!control) return control.error();
     const process::Fd cwd{::open(directories.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (!cwd) return process::system_error("open " + directories.cwd);
     process::ChildPlan plan;
-    plan.spawn.fds = {control->read.get()};
-    std::string close = text::concat({" ", std::to_string(lifeline_fd), ">&-"});  // the sandbox gets its control and nothing else
+    std::string close = text::concat({" ", std::to_string(leader_lifeline_fd), ">&-"});
     for (const auto& placeholder : prepared.placeholders) {
         plan.spawn.fds.push_back(placeholder.fd());
-        close += text::concat({" ", std::to_string(static_cast<std::size_t>(lifeline_fd) + plan.spawn.fds.size() - 1), ">&-"});
+        close += text::concat({" ", std::to_string(static_cast<std::size_t>(leader_lifeline_fd) + plan.spawn.fds.size()), ">&-"});
     }
     plan.spawn.argv = {paths::exists("/bin/bash") ? "/bin/bash" : "/usr/bin/bash", "-c", std::string{leader_script}, "bailey", line + close};
     plan.spawn.environment = sandbox.launcher_environment(directories.sockets);
     plan.spawn.directory = cwd.get();
-    plan.lifeline = lifeline_fd;
+    plan.lifeline = leader_lifeline_fd;
     plan.input_pipe = true;
     auto child = process::start_child(std::move(plan));
     if (!child) return child.error();
     prepared.child = std::move(*child);
-    prepared.control = std::move(control->write);
     return {};
 }
 

@@ -180,18 +180,18 @@ host.on('data', function (bytes) {
 
 inline constexpr std::string_view leader_script = R"bailey(exec {words}>&2 2>/dev/null
 {
-  IFS= read -r -u 4 seconds || kill -KILL 0
+  IFS= read -r -u 3 seconds || kill -KILL 0
   if [ "$seconds" = 0 ]; then
-    IFS= read -r -u 4
+    IFS= read -r -u 3
   else
-    IFS= read -r -t "$seconds" -u 4
-    [ $? -gt 128 ] && echo T >&4
+    IFS= read -r -t "$seconds" -u 3
+    [ $? -gt 128 ] && echo T >&3
   fi
   kill -KILL 0
-} </dev/null >/dev/null 3<&- {words}>&- &
+} </dev/null >/dev/null {words}>&- &
 eval "$1 2>&$words {words}>&-"
 code=$?
-echo "X$code" >&4
+echo "X$code" >&3
 exit $code
 )bailey";
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <bailey/srt/cold.hpp>
+#include <bailey/srt/guess.hpp>
 #include <bailey/srt/launch.hpp>
 #include <bailey/srt/session_core.hpp>
 
@@ -30,7 +31,6 @@ public:
         // Neither can block, there is room; and when nobody reads any more, the process that is driven now has ended.
         (void)process::write_without_sigpipe(prepared_.child.lifeline, seconds_left() + "\n");
         (void)process::write_without_sigpipe(prepared_.control, "\n");
-        prepared_.control.reset();
         process::DrivePlan plan;
         plan.mark = prepared_.mark();
         plan.input = std::move(input);
@@ -38,9 +38,10 @@ public:
         return process::Process::drive(std::exchange(prepared_.child, {}), plan, readiness, stop);
     }
 
-    [[nodiscard]] std::vector<Violation> look_around() override {
+    [[nodiscard]] std::vector<Violation> look_around(const Said& said) override {
         auto violations = core_->take_network_violations(prepared_);
         for (auto& violation : memory_.look_around()) violations.push_back(std::move(violation));
+        for (auto& guess : Guesses{core_->boundary(), entry_.cwd}.of(said)) violations.push_back(std::move(guess));
         return violations;
     }
 
