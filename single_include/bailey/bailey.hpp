@@ -5157,7 +5157,7 @@ namespace srt {
 /// The oldest srt whose behaviour bailey was measured against; older ones run without settings they cannot read, or break as root.
 inline constexpr std::string_view oldest_srt = "0.0.83";
 inline constexpr std::string_view package_name = "@anthropic-ai/sandbox-runtime";
-inline constexpr std::string_view install_srt = "install it outside the workspace with: npm install -g @anthropic-ai/sandbox-runtime";
+inline constexpr std::string_view install_srt = "install it outside the workspace with: npm install -g @anthropic-ai/sandbox-runtime@latest";  // without the tag npm takes an older one for an older node
 
 struct FoundTools {
     std::string package;      ///< real directory of the npm package
@@ -5475,11 +5475,13 @@ namespace bailey::srt {
     struct Known {
         std::string_view part, remedy;
     };
-    constexpr std::array<Known, 5> known{{
+    constexpr std::array<Known, 6> known{{
         {"Creating new namespace failed", no_namespaces},
         {"No permissions to create new namespace", no_namespaces},
         {"setting up uid map", no_namespaces},
         {"RTM_NEWADDR", no_namespaces},
+        {"Can't mount proc", "parts of /proc are covered here, as in containers, and the kernel lets no sandbox have a /proc while no whole one is to "
+                             "be seen; as root, before the host program starts: mount -t proc proc /proc, or use a container that does not mask /proc"},
         {"CAP_SETFCAP", "run as an ordinary user, or give the container's root the capability CAP_SETFCAP"},
     }};
     for (const auto& [part, remedy] : known) {
@@ -10117,7 +10119,7 @@ struct Check {
 
     char root[] = "/tmp/bailey-doctor-XXXXXX";
     if (::mkdtemp(root) == nullptr) {
-        checks.push_back({"sandbox", false, process::system_error("mkdtemp").what()});
+        checks.push_back({"sandbox", false, process::system_error(text::concat({"mkdtemp(", paths::quoted(root), ")"})).what()});
         return checks;
     }
     if (auto workspace = Workspace<>::open(root); !workspace) {

@@ -131,7 +131,7 @@ def shell(page):
             for package in words[words.index("install") + 1:]:
                 if not package.startswith("-") and not re.search(rf"(?<!\S){re.escape(package)}(?![\w+-])", setup):
                     yield f"{page} installs {package}, which tools/setup does not"
-        if "npm" in words and "install" in words and not f'"{words[-1]}"' in (TOP / "tools/srt/package.json").read_text():
+        if "npm" in words and "install" in words and f'"{words[-1].removesuffix("@latest")}"' not in (TOP / "tools/srt/package.json").read_text():
             yield f"{page} installs {words[-1]}, which is not what tools/srt/package.json names"
 
 
