@@ -30,7 +30,7 @@ struct Check {
 
     char root[] = "/tmp/bailey-doctor-XXXXXX";
     if (::mkdtemp(root) == nullptr) {
-        checks.push_back({"sandbox", false, process::system_error("mkdtemp").what()});
+        checks.push_back({"sandbox", false, process::system_error(text::concat({"mkdtemp(", paths::quoted(root), ")"})).what()});
         return checks;
     }
     if (auto workspace = Workspace<>::open(root); !workspace) {

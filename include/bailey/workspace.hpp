@@ -79,9 +79,15 @@ public:
 
     /// The host's own file access on the agent's behalf: beneath the root, through no symlink, denied what commands
     /// are denied. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
+    /// Lists give sorted names, those of directories with a "/" behind; what is removed is a file, a link or an empty directory.
     [[nodiscard]] Result<std::string> try_read_text(std::string_view path) const { return files::read_text(sandbox_->root(), boundary(), path); }
     [[nodiscard]] Result<void> try_write_text(std::string_view path, std::string_view content) const {
-        return sandbox_->write_guarded(files::absolute(boundary(), path), [&] { return files::write_text(sandbox_->root(), boundary(), path, content); });
+        return sandbox_->guarded("writing", files::absolute(boundary(), path), [&] { return files::write_text(sandbox_->root(), boundary(), path, content); });
+    }
+    [[nodiscard]] Result<std::vector<std::string>> try_list(std::string_view path = ".") const { return files::list(sandbox_->root(), boundary(), path); }
+    [[nodiscard]] Result<bool> try_exists(std::string_view path) const { return files::exists(sandbox_->root(), boundary(), path); }
+    [[nodiscard]] Result<void> try_remove(std::string_view path) const {
+        return sandbox_->guarded("removing", files::absolute(boundary(), path), [&] { return files::remove(sandbox_->root(), boundary(), path); });
     }
 
 #if defined(__cpp_exceptions)
@@ -91,6 +97,9 @@ public:
 
     [[nodiscard]] std::string read_text(std::string_view path) const { return try_read_text(path).value(); }
     void write_text(std::string_view path, std::string_view content) const { try_write_text(path, content).value(); }
+    [[nodiscard]] std::vector<std::string> list(std::string_view path = ".") const { return try_list(path).value(); }
+    [[nodiscard]] bool exists(std::string_view path) const { return try_exists(path).value(); }
+    void remove(std::string_view path) const { try_remove(path).value(); }
 #endif
 
 private:

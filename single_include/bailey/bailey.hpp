@@ -2588,9 +2588,8 @@ struct path_rule<Deny<Paths...>> {
 /// Deny<"keys">>`.
 ///
 /// Default: the workspace, `/tmp` and the system paths without their secrets; all else looks empty. A denied file cannot be
-/// opened, a denied directory looks empty. Errors: see `Allow`; all reads are `AllReads`, not `Allow<"/">`. Limits: a file that
-/// does not exist when a run starts cannot be denied for reading, and a hard link that already leads to a denied file stays
-/// readable.
+/// opened, a denied directory looks empty, and what does not exist yet cannot be made where the command could make it. Errors: see
+/// `Allow`; all reads are `AllReads`, not `Allow<"/">`. Limits: a hard link that already leads to a denied file stays readable.
 template <class... AllowOrDeny>
 struct ReadPolicy {
     static_assert(grammar::all({policy::path_rule<AllowOrDeny>::known...}),
@@ -5166,7 +5165,7 @@ namespace srt {
 /// The oldest srt whose behaviour bailey was measured against; older ones run without settings they cannot read, or break as root.
 inline constexpr std::string_view oldest_srt = "0.0.83";
 inline constexpr std::string_view package_name = "@anthropic-ai/sandbox-runtime";
-inline constexpr std::string_view install_srt = "install it outside the workspace with: npm install -g @anthropic-ai/sandbox-runtime";
+inline constexpr std::string_view install_srt = "install it outside the workspace with: npm install -g @anthropic-ai/sandbox-runtime@latest";  // without the tag npm takes an older one for an older node
 
 struct FoundTools {
     std::string package;      ///< real directory of the npm package
@@ -5494,11 +5493,13 @@ namespace bailey::srt {
     struct Known {
         std::string_view part, remedy;
     };
-    constexpr std::array<Known, 5> known{{
+    constexpr std::array<Known, 6> known{{
         {"Creating new namespace failed", no_namespaces},
         {"No permissions to create new namespace", no_namespaces},
         {"setting up uid map", no_namespaces},
         {"RTM_NEWADDR", no_namespaces},
+        {"Can't mount proc", "parts of /proc are covered here, as in containers, and the kernel lets no sandbox have a /proc while no whole one is to "
+                             "be seen; as root, before the host program starts: mount -t proc proc /proc, or use a container that does not mask /proc"},
         {"CAP_SETFCAP", "run as an ordinary user, or give the container's root the capability CAP_SETFCAP"},
     }};
     for (const auto& [part, remedy] : known) {
@@ -6215,12 +6216,16 @@ struct FileIdentity {
     return process::Fd{::openat(directory, name.c_str(), how | O_DIRECTORY | detail::no_follow)};
 }
 
-/// The bytes of a regular file of at most `limit`; nothing for whatever else bears the name.
-[[nodiscard]] inline std::optional<std::string> read_file_at(int directory, const std::string& name, std::size_t limit) {
-    const process::Fd file{::openat(directory, name.c_str(), O_RDONLY | detail::no_follow)};
+/// The bytes of an open file, or nothing and an errno: EINVAL when it is no regular file, EFBIG when it has more than `limit`.
+[[nodiscard]] inline std::optional<std::string> read_file(const process::Fd& file, std::size_t limit) {
+    const auto refused = [](int why) {
+        errno = why;
+        return std::nullopt;
+    };
     struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-    if (static_cast<std::uint64_t>(status.st_size) > limit) return std::nullopt;
+    if (::fstat(file.get(), &status) != 0) return std::nullopt;
+    if (!S_ISREG(status.st_mode)) return refused(EINVAL);
+    if (static_cast<std::uint64_t>(status.st_size) > limit) return refused(EFBIG);
     std::string bytes;
     bytes.resize(static_cast<std::size_t>(status.st_size) + 1);  // one more, to see the end without another round
     std::size_t size = 0;
@@ -6230,11 +6235,18 @@ struct FileIdentity {
         if (count < 0) return std::nullopt;
         if (count == 0) break;
         size += static_cast<std::size_t>(count);
-        if (size > limit) return std::nullopt;
+        if (size > limit) return refused(EFBIG);  // it grew meanwhile
         if (size == bytes.size()) bytes.resize(2 * size);
     }
     bytes.resize(size);
     return bytes;
+}
+
+/// The bytes of a regular file of at most `limit`; nothing for whatever else bears the name.
+[[nodiscard]] inline std::optional<std::string> read_file_at(int directory, const std::string& name, std::size_t limit) {
+    const process::Fd file{::openat(directory, name.c_str(), O_RDONLY | detail::no_follow)};
+    if (!file) return std::nullopt;
+    return read_file(file, limit);
 }
 
 /// Opens for listing if that is allowed, else for searching only.
@@ -6333,17 +6345,61 @@ template <class Visit>
     return result;
 }
 
-/// Opens a directory by its absolute path, each name below `start` without following links. `start` is an open directory.
-[[nodiscard]] inline process::Fd open_beneath(int start, std::string_view relative) {
-    process::Fd here = open_directory_at(start, ".");
-    while (here && !relative.empty()) {
+namespace detail {
+
+#if defined(__linux__)
+/// One call of the kernel's for the whole path, where it has one (Linux 5.6) and a container's filter lets it through.
+[[nodiscard]] inline process::Fd open_in_one_call(int start, const std::string& relative, int how) {
+    constexpr long openat2 = 437;  // on every architecture that bailey knows; older headers have no name for it,
+    constexpr std::uint64_t no_symlinks = 0x04, beneath = 0x08;  // nor for these
+    const int flags = how | O_CLOEXEC | ((how & search_only) != 0 ? 0 : O_NONBLOCK | O_NOCTTY);  // here O_PATH goes with few others
+    struct {
+        std::uint64_t flags, mode, resolve;
+    } const request{static_cast<std::uint64_t>(flags), 0, no_symlinks | beneath};
+    return process::Fd{static_cast<int>(::syscall(openat2, start, relative.c_str(), &request, sizeof request))};
+}
+#endif
+
+/// The same with one call a name.
+[[nodiscard]] inline process::Fd open_by_walking(int start, std::string_view relative, int how) {
+    process::Fd here;
+    while (true) {
         const auto slash = relative.find('/');
         const std::string name{relative.substr(0, slash)};
         relative.remove_prefix(slash == relative.npos ? relative.size() : slash + 1);
-        if (name.empty()) continue;
-        here = open_directory_at(here.get(), name);
+        const int at = here ? here.get() : start;
+        process::Fd next{::openat(at, name.c_str(), (relative.empty() ? how : search_only | O_DIRECTORY) | no_follow)};
+        if (!next && errno == ENOTDIR) errno = identity_at(at, name).type == FileType::symlink ? ELOOP : ENOTDIR;
+        if (!next || relative.empty()) return next;
+        here = std::move(next);
     }
-    return here;
+}
+
+}  // namespace detail
+
+/// Opens what the path names below `start`, an open directory; the empty path names `start` itself. No name may be a link
+/// (ELOOP), and none leads up (EXDEV).
+[[nodiscard]] inline process::Fd open_beneath(int start, std::string_view path, int how = detail::search_only | O_DIRECTORY) {
+    std::string relative;
+    while (!path.empty()) {
+        const auto slash = path.find('/');
+        const auto name = path.substr(0, slash);
+        path.remove_prefix(slash == path.npos ? path.size() : slash + 1);
+        if (name.empty() || name == ".") continue;
+        if (name == "..") {
+            errno = EXDEV;
+            return {};
+        }
+        if (!relative.empty()) relative += '/';
+        relative += name;
+    }
+    if (relative.empty()) relative = ".";
+#if defined(__linux__)
+    process::Fd opened = detail::open_in_one_call(start, relative, how);
+    // Every other answer is one about the call, not about the path; a path too long for one call can be walked.
+    if (opened || errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES) return opened;
+#endif
+    return detail::open_by_walking(start, relative, how);
 }
 
 }  // namespace bailey::srt
@@ -6529,14 +6585,8 @@ namespace bailey::srt {
 
 /// A directory by its real path, from the root of the file system and through no link: one that has been swapped in is refused.
 [[nodiscard]] inline process::Fd open_real_directory(std::string_view path) {
-    process::Fd directory{::open("/", detail::search_only | O_DIRECTORY | O_CLOEXEC)};
-    while (directory && !path.empty()) {
-        path.remove_prefix(1);
-        const auto name = path.substr(0, path.find('/'));
-        path.remove_prefix(name.size());
-        if (!name.empty()) directory = open_directory_at(directory.get(), std::string{name});
-    }
-    return directory;
+    const process::Fd top{::open("/", detail::search_only | O_DIRECTORY | O_CLOEXEC)};
+    return open_beneath(top.get(), path);
 }
 
 class Placeholder {
@@ -8175,17 +8225,21 @@ public:
         return {};
     }
 
-    /// The host's own writing is bound as commands are: by nothing that is written may the host be made to run something.
-    template <class Write>
-    [[nodiscard]] Result<void> write_guarded(const std::string& path, Write&& write) const {
+    /// The host's own changes are bound as commands are: by none of them may the host be made to run something.
+    template <class Change>
+    [[nodiscard]] Result<void> guarded(std::string_view doing, const std::string& path, Change&& change) const {
         const auto memory = remember();
         if (!memory) return memory.error();
-        if (paths::is_within_any(path, memory->snapshot().paths()))
-            return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path),
+        const auto& kept = memory->snapshot().paths();
+        const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const std::string& one) {
+            return paths::is_within(path, one) || paths::is_within(path, paths::real(one).value_or(one));  // a link stands for what it leads to
+        });
+        if (is_kept)
+            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(path),
                                                           " is refused: the host's git, a shell or an editor would run what stands in it"})};
-        if (auto written = write(); !written) return written;
+        if (auto changed = change(); !changed) return changed;
         for (const auto& planted : quarantine_planted(memory->snapshot(), private_->quarantine()))
-            return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
+            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
         return {};
     }
 
@@ -9964,114 +10018,172 @@ struct Fact {
 }  // namespace bailey
 
 // ---- bailey/files.hpp ----
-// The host's own reading and writing on the agent's behalf: beneath the workspace root, by descriptor, never through a link.
+// The host's own access to files on the agent's behalf: beneath the workspace root, by descriptor, never through a link.
 
 namespace bailey::files {
 
-/// The largest file that read_text returns.
+/// The largest file that read_text returns, and the most bytes of names that list does.
 inline constexpr std::size_t largest_read = 64 * 1024 * 1024;
 
 namespace detail {
 
-/// The path's components; refused where one could leave the root.
-[[nodiscard]] inline Result<std::vector<std::string>> components(const Boundary& boundary, std::string_view path) {
+/// A path inside the workspace, by its names alone.
+struct Place {
+    std::string path;    ///< absolute
+    std::string parent;  ///< relative to the root; empty: the root
+    std::string name;    ///< empty: the root itself
+    [[nodiscard]] std::string below() const { return parent.empty() ? name : paths::join(parent, name); }
+};
+
+[[nodiscard]] inline Result<Place> place(const Boundary& boundary, std::string_view path) {
     const auto refused = [&](std::string_view why) {
         return Error{ErrorCode::policy, text::concat({"bailey: the path ", paths::quoted(path), " ", why, "; name a file inside the workspace ", paths::quoted(boundary.root)})};
     };
     if (path.empty()) return refused("is empty");
     if (path.find('\0') != std::string_view::npos) return refused("contains a NUL byte");
+    auto rest = path;
     if (path.starts_with('/')) {
-        if (!paths::is_beneath(path, boundary.root)) return refused("is outside");
-        path.remove_prefix(boundary.root.size() + 1);
+        if (!paths::is_within(path, boundary.root)) return refused("is outside");
+        rest.remove_prefix(boundary.root.size());
     }
-    std::vector<std::string> names;
-    while (!path.empty()) {
-        const auto name = path.substr(0, path.find('/'));
-        path.remove_prefix(std::min(name.size() + 1, path.size()));
+    Place place{boundary.root, {}, {}};
+    while (!rest.empty()) {
+        const auto name = rest.substr(0, rest.find('/'));
+        rest.remove_prefix(std::min(name.size() + 1, rest.size()));
         if (name == "..") return refused("climbs with \"..\"");
-        if (!name.empty() && name != ".") names.emplace_back(name);
+        if (name.empty() || name == ".") continue;
+        place.parent = place.below();
+        place.name = name;
+        place.path = paths::join(place.path, name);
     }
-    if (names.empty()) return refused("is the root itself");
-    return names;
+    return place;
 }
 
-[[nodiscard]] inline Result<void> check_denials(const Boundary& boundary, const std::vector<std::string>& names,
-                                                const std::vector<std::string>& denials, std::string_view verb) {
-    std::string path = boundary.root;
-    for (const auto& name : names) path = paths::join(path, name);
-    for (const auto& denial : denials) {
-        if (paths::is_within(path, denial))
-            return Error{ErrorCode::policy, text::concat({"bailey: ", verb, " ", paths::quoted(path), " is denied by the rule ", paths::quoted(denial)})};
+/// The same for what is to be changed, which the root is not.
+[[nodiscard]] inline Result<Place> place_below_root(const Boundary& boundary, std::string_view path) {
+    auto found = place(boundary, path);
+    if (found && found->name.empty())
+        return Error{ErrorCode::policy, text::concat({"bailey: the path ", paths::quoted(path), " is the root itself; name a file inside the workspace ", paths::quoted(boundary.root)})};
+    return found;
+}
+
+[[nodiscard]] inline Result<void> checked(const verdict::Verdict& verdict, std::string_view doing, std::string_view path) {
+    if (verdict.allowed) return {};
+    return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(path), " is denied: ", bailey::detail::in_words(verdict.rule, verdict.subject)})};
+}
+// What decides inside the workspace needs no other places.
+[[nodiscard]] inline Result<void> check_read(const Boundary& boundary, const Place& place, std::string_view doing) {
+    return checked(verdict::read(boundary, Places{}, place.path), doing, place.path);
+}
+[[nodiscard]] inline Result<void> check_write(const Boundary& boundary, const Place& place, std::string_view doing) {
+    return checked(verdict::write(boundary, Places{}, place.path), doing, place.path);
+}
+
+[[nodiscard]] inline Error cannot(std::string_view verb, std::string_view path, int error) {
+    std::string reason;
+    switch (error) {
+        case ELOOP: reason = "it is a symlink, or leads through one"; break;
+        case ENOTDIR: reason = "it, or what it leads through, is no directory"; break;
+        case EINVAL: reason = "it is not a regular file"; break;
+        case EFBIG: reason = text::concat({"it has more than the ", std::to_string(largest_read), " bytes that are read at once"}); break;
+        case ENXIO: reason = "it is a FIFO, a socket or a device"; break;
+        default: reason = std::strerror(error);
     }
-    return {};
-}
-
-/// The directory that holds the last component. No link is followed anywhere, so a denied path cannot be reached by another name.
-[[nodiscard]] inline process::Fd open_parent(const process::Fd& root, const std::vector<std::string>& names) {
-    process::Fd directory{::openat(root.get(), ".", srt::detail::search_only | O_DIRECTORY | O_CLOEXEC)};
-    for (auto name = names.begin(); directory && name + 1 != names.end(); ++name)
-        directory = srt::open_directory_at(directory.get(), *name);
-    return directory;
-}
-
-[[nodiscard]] inline Error cannot(std::string_view verb, std::string_view path) {
-    const char* reason = errno == ELOOP ? "it is a symlink, or leads through one" : errno == ENOTDIR ? "it leads through a symlink or a file" : std::strerror(errno);
-    return {errno == ELOOP || errno == ENOTDIR ? ErrorCode::policy : ErrorCode::process,
-            text::concat({"bailey: cannot ", verb, " ", paths::quoted(path), ": ", reason}), errno};
+    const bool refused = error == ELOOP || error == ENOTDIR || error == EINVAL || error == EFBIG || error == ENXIO;
+    return {refused ? ErrorCode::policy : ErrorCode::process, text::concat({"bailey: cannot ", verb, " ", paths::quoted(path), ": ", reason}), error};
 }
 
 }  // namespace detail
 
 /// The path without what does not matter; for comparing only.
 [[nodiscard]] inline std::string absolute(const Boundary& boundary, std::string_view path) {
-    std::string absolute = boundary.root;
-    if (const auto names = detail::components(boundary, path)) {
-        for (const auto& name : *names) absolute = paths::join(absolute, name);
-    }
-    return absolute;
+    const auto place = detail::place(boundary, path);
+    return place ? place->path : boundary.root;
 }
 
 [[nodiscard]] inline Result<std::string> read_text(const process::Fd& root, const Boundary& boundary, std::string_view path) {
-    const auto names = detail::components(boundary, path);
-    if (!names) return names.error();
-    if (auto allowed = detail::check_denials(boundary, *names, boundary.read_denials, "reading"); !allowed) return allowed.error();
-    const auto directory = detail::open_parent(root, *names);
-    if (!directory) return detail::cannot("read", path);
-    const process::Fd file{::openat(directory.get(), names->back().c_str(), O_RDONLY | srt::detail::no_follow)};
-    struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0) return detail::cannot("read", path);
-    if (!S_ISREG(status.st_mode)) return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it is not a regular file"})};
-    if (static_cast<std::uint64_t>(status.st_size) > largest_read)
-        return Error{ErrorCode::policy, text::concat({"bailey: cannot read ", paths::quoted(path), ": it has ", std::to_string(status.st_size), " bytes, more than the ", std::to_string(largest_read), " that read_text returns"})};
-    auto content = srt::read_file_at(directory.get(), names->back(), largest_read);
-    if (!content) return detail::cannot("read", path);
+    const auto place = detail::place(boundary, path);
+    if (!place) return place.error();
+    if (auto allowed = detail::check_read(boundary, *place, "reading"); !allowed) return allowed.error();
+    const auto file = srt::open_beneath(root.get(), place->below(), O_RDONLY);
+    if (!file) return detail::cannot("read", path, errno);
+    auto content = srt::read_file(file, largest_read);
+    if (!content) return detail::cannot("read", path, errno);
     return std::move(*content);
 }
 
 /// Replaces the file as a whole, or creates it; the directory must exist. A reader sees the old content or the new, never half.
 [[nodiscard]] inline Result<void> write_text(const process::Fd& root, const Boundary& boundary, std::string_view path, std::string_view content) {
-    const auto names = detail::components(boundary, path);
-    if (!names) return names.error();
-    if (boundary.read_only)
-        return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path), " is denied by the rule ReadOnly"})};
-    for (const auto* denials : {&boundary.write_denials, &boundary.read_denials}) {
-        if (auto allowed = detail::check_denials(boundary, *names, *denials, "writing"); !allowed) return allowed.error();
-    }
-    const auto directory = detail::open_parent(root, *names);
-    if (!directory) return detail::cannot("write", path);
-    const auto& name = names->back();
+    const auto place = detail::place_below_root(boundary, path);
+    if (!place) return place.error();
+    if (auto allowed = detail::check_write(boundary, *place, "writing"); !allowed) return allowed.error();
+    const auto directory = srt::open_beneath(root.get(), place->parent);
+    if (!directory) return detail::cannot("write", path, errno);
     struct stat status {};
-    const bool exists = ::fstatat(directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-    if (exists && !S_ISREG(status.st_mode))
-        return Error{ErrorCode::policy, text::concat({"bailey: cannot write ", paths::quoted(path), ": it is ", S_ISLNK(status.st_mode) ? "a symlink" : "not a regular file"})};
+    const bool exists = ::fstatat(directory.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (exists && !S_ISREG(status.st_mode)) return detail::cannot("write", path, S_ISLNK(status.st_mode) ? ELOOP : EINVAL);
     const std::string draft = ".bailey-" + srt::random_hex(8);
     process::Fd file{::openat(directory.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | srt::detail::no_follow, exists ? 0600 : 0666)};
-    if (!file) return detail::cannot("write", path);
+    if (!file) return detail::cannot("write", path, errno);
     auto written = process::write_all(file, content);
     if (written && exists && ::fchmod(file.get(), status.st_mode & 0777) != 0) written = process::system_error("fchmod");
-    if (written && ::renameat(directory.get(), draft.c_str(), directory.get(), name.c_str()) != 0) written = detail::cannot("write", path);
+    if (written && ::renameat(directory.get(), draft.c_str(), directory.get(), place->name.c_str()) != 0) written = detail::cannot("write", path, errno);
     if (!written) ::unlinkat(directory.get(), draft.c_str(), 0);
     return written;
+}
+
+/// The names in a directory, sorted; those of directories end in "/".
+[[nodiscard]] inline Result<std::vector<std::string>> list(const process::Fd& root, const Boundary& boundary, std::string_view path) {
+    const auto place = detail::place(boundary, path);
+    if (!place) return place.error();
+    if (auto allowed = detail::check_read(boundary, *place, "listing"); !allowed) return allowed.error();
+    const auto directory = srt::open_beneath(root.get(), place->below(), O_RDONLY | O_DIRECTORY);
+    if (!directory) return detail::cannot("list", path, errno);
+    std::vector<std::string> names;
+    std::size_t size = 0;
+    const bool listed = srt::list_directory(directory.get(), [&](std::string_view name, unsigned char) {
+        size += name.size() + 1;
+        names.emplace_back(name);
+        return size <= largest_read;
+    });
+    if (!listed) return detail::cannot("list", path, errno);
+    if (size > largest_read) return detail::cannot("list", path, EFBIG);
+    for (auto& name : names)
+        if (srt::identity_at(directory.get(), name).type == srt::FileType::directory) name += '/';
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// Something bears the name: a file, a directory, a symlink, whatever it leads to.
+[[nodiscard]] inline Result<bool> exists(const process::Fd& root, const Boundary& boundary, std::string_view path) {
+    const auto place = detail::place(boundary, path);
+    if (!place) return place.error();
+    if (auto allowed = detail::check_read(boundary, *place, "looking for"); !allowed) return allowed.error();
+    if (place->name.empty()) return true;
+    const auto directory = srt::open_beneath(root.get(), place->parent);
+    struct stat status {};
+    if (directory && ::fstatat(directory.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return true;
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    return detail::cannot("look for", path, errno);
+}
+
+/// Removes a file, a symlink (not what it leads to) or an empty directory.
+[[nodiscard]] inline Result<void> remove(const process::Fd& root, const Boundary& boundary, std::string_view path) {
+    const auto place = detail::place_below_root(boundary, path);
+    if (!place) return place.error();
+    if (auto allowed = detail::check_write(boundary, *place, "removing"); !allowed) return allowed.error();
+    // A denial keeps the directories above it where they are, also when what it names does not exist yet.
+    for (const auto& denial : boundary.read_denials)
+        if (paths::is_beneath(denial, place->path)) return detail::checked({false, verdict::Rule::read_denial, denial}, "removing", place->path);
+    for (const auto& denial : boundary.write_denials)
+        if (paths::is_beneath(denial, place->path)) return detail::checked({false, verdict::Rule::write_denial, denial}, "removing", place->path);
+    const auto directory = srt::open_beneath(root.get(), place->parent);
+    if (!directory) return detail::cannot("remove", path, errno);
+    if (::unlinkat(directory.get(), place->name.c_str(), 0) == 0) return {};
+    const bool is_directory = srt::identity_at(directory.get(), place->name).type == srt::FileType::directory;
+    if (!is_directory) return detail::cannot("remove", path, errno);
+    if (::unlinkat(directory.get(), place->name.c_str(), AT_REMOVEDIR) != 0) return detail::cannot("remove", path, errno);
+    return {};
 }
 
 }  // namespace bailey::files
@@ -10138,9 +10250,15 @@ public:
 
     /// The host's own file access on the agent's behalf: beneath the root, through no symlink, denied what commands
     /// are denied. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
+    /// Lists give sorted names, those of directories with a "/" behind; what is removed is a file, a link or an empty directory.
     [[nodiscard]] Result<std::string> try_read_text(std::string_view path) const { return files::read_text(sandbox_->root(), boundary(), path); }
     [[nodiscard]] Result<void> try_write_text(std::string_view path, std::string_view content) const {
-        return sandbox_->write_guarded(files::absolute(boundary(), path), [&] { return files::write_text(sandbox_->root(), boundary(), path, content); });
+        return sandbox_->guarded("writing", files::absolute(boundary(), path), [&] { return files::write_text(sandbox_->root(), boundary(), path, content); });
+    }
+    [[nodiscard]] Result<std::vector<std::string>> try_list(std::string_view path = ".") const { return files::list(sandbox_->root(), boundary(), path); }
+    [[nodiscard]] Result<bool> try_exists(std::string_view path) const { return files::exists(sandbox_->root(), boundary(), path); }
+    [[nodiscard]] Result<void> try_remove(std::string_view path) const {
+        return sandbox_->guarded("removing", files::absolute(boundary(), path), [&] { return files::remove(sandbox_->root(), boundary(), path); });
     }
 
 #if defined(__cpp_exceptions)
@@ -10150,6 +10268,9 @@ public:
 
     [[nodiscard]] std::string read_text(std::string_view path) const { return try_read_text(path).value(); }
     void write_text(std::string_view path, std::string_view content) const { try_write_text(path, content).value(); }
+    [[nodiscard]] std::vector<std::string> list(std::string_view path = ".") const { return try_list(path).value(); }
+    [[nodiscard]] bool exists(std::string_view path) const { return try_exists(path).value(); }
+    void remove(std::string_view path) const { try_remove(path).value(); }
 #endif
 
 private:
@@ -10188,7 +10309,7 @@ struct Check {
 
     char root[] = "/tmp/bailey-doctor-XXXXXX";
     if (::mkdtemp(root) == nullptr) {
-        checks.push_back({"sandbox", false, process::system_error("mkdtemp").what()});
+        checks.push_back({"sandbox", false, process::system_error(text::concat({"mkdtemp(", paths::quoted(root), ")"})).what()});
         return checks;
     }
     if (auto workspace = Workspace<>::open(root); !workspace) {

@@ -2,6 +2,7 @@
 """run.py WAY: bring bailey into a project in one of the ways the README shows, build that project, run it."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 SOURCES = [HERE / "main.cpp", HERE / "second.cpp"]
+ADDRESS = "https://git.example/bailey.git"  # the README's
 CXX = os.environ.get("CXX", "g++")
 # Without -Wuseless-cast: a cast that is useless on this platform is needed where dev_t or time_t is another type.
 STRICT = """-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wcast-align -Wcast-qual -Wunused
@@ -34,21 +36,34 @@ def compiled(*flags, cxx=CXX, fmt=True):
     return "consumer"
 
 
-def project(way):
-    """The consumer's project in the current directory."""
-    for file in [*SOURCES, *(HERE / way).iterdir()]:
-        shutil.copy(file, ".")
+def shown(way, title, kind):
+    """A block of the README's, from below the way's **title**: what people copy is what is tested here."""
+    below = (TOP / "README.md").read_text().split(f"**{title}:**", 1)[1]
+    return re.search(rf"```{kind}\n(.*?)```", below, re.S)[1].replace(ADDRESS, way)
+
+
+def project(file, beginning, lines):
+    """The consumer's project in the current directory: what every project begins with, and the README's lines."""
+    for source in SOURCES:
+        shutil.copy(source, ".")
+    Path(file).write_text(beginning + lines)
+
+
+def cmake_project(bailey):
+    """With the README's last line, and `bailey` for how it gets there."""
+    link = shown("", "CMake", "cmake").splitlines()[-1]
+    project("CMakeLists.txt", "cmake_minimum_required(VERSION 3.21)\nproject(agent LANGUAGES CXX)\nadd_executable(agent main.cpp second.cpp)\n", f"{bailey}\n{link}\n")
 
 
 def repository():
     """The tree as it stands, as a Git repository to clone: what a wrap or FetchContent gets."""
     ignored = shutil.ignore_patterns(".git", "build*", "__pycache__", "packagecache")
-    shutil.copytree(TOP, "repository", ignore=ignored)
-    git = ["git", "-C", "repository", "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"]
+    shutil.copytree(TOP, "bailey.git", ignore=ignored)
+    git = ["git", "-C", "bailey.git", "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"]
     sh(*git, "init", "-q", "-b", "main")
     sh(*git, "add", "-A")
     sh(*git, "commit", "-q", "-m", "the tree as it stands")
-    return os.path.abspath("repository")
+    return os.path.abspath("bailey.git")
 
 
 def cmake(source, build, *options):
@@ -69,35 +84,36 @@ def unburdened(build, sources=("main.cpp", "second.cpp")):
 
 
 def meson_subproject():
-    project("meson_subproject")
-    url = repository()
+    lines = shown("", "Meson", "meson").replace("'main.cpp'", "'main.cpp', 'second.cpp'")
+    project("meson.build", "project('agent', 'cpp', default_options: ['cpp_std=c++20'])\n", lines)
     os.mkdir("subprojects")
-    Path("subprojects/bailey.wrap").write_text(f"[wrap-git]\nurl = file://{url}\nrevision = main\ndepth = 1\n\n[provide]\ndependency_names = bailey\n")
+    Path("subprojects/bailey.wrap").write_text(shown(f"file://{repository()}", "Meson", "ini"))
     sh("meson", "setup", "build", env={**os.environ, "CXX": CXX})
     sh("meson", "compile", "-C", "build")
     unburdened("build")
     assert not json.loads(output("meson", "introspect", "build", "--tests")), "tests came along"
-    return "build/consumer"
+    return "build/agent"
 
 
 def fetch_content():
-    project("fetch_content")
+    cmake_project("\n".join(shown(f"file://{repository()}", "CMake", "cmake").splitlines()[:-1]))
     # fmt is on this machine: nothing needs to be downloaded, and nothing may be.
-    cmake(".", "build", f"-DBAILEY_REPOSITORY=file://{repository()}")
+    cmake(".", "build")
     assert not Path("build/_deps/fmt-src").exists(), "fmt was downloaded though it is installed"
     sh("cmake", "--build", "build")
     unburdened("build")
-    return "build/consumer"
+    return "build/agent"
 
 
 def find_package():
-    project("find_package")
+    assert "`find_package(bailey REQUIRED)`" in (TOP / "README.md").read_text()
+    cmake_project("find_package(bailey REQUIRED)")
     cmake(TOP, "bailey", f"-DCMAKE_INSTALL_PREFIX={os.getcwd()}/prefix")
     sh("cmake", "--install", "bailey", stdout=subprocess.DEVNULL)
     cmake(".", "build", f"-DCMAKE_PREFIX_PATH={os.getcwd()}/prefix")
     sh("cmake", "--build", "build")
     unburdened("build")
-    return "build/consumer"
+    return "build/agent"
 
 
 def pkg_config():
@@ -108,8 +124,11 @@ def pkg_config():
 
 
 def single_include():
-    shutil.copytree(TOP / "single_include/bailey", "vendor/bailey")
-    return compiled("-Ivendor", "-Wall", "-Wextra", "-Werror")
+    for source in SOURCES:
+        shutil.copy(source, ".")
+    lines = shown(f"file://{repository()}", "One header", "sh")
+    sh("bash", "-euc", lines.replace("g++", CXX).replace("main.cpp", "main.cpp second.cpp"))
+    return "agent"
 
 
 def no_exceptions():

@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#if defined(__linux__)
+#include <sys/mount.h>
+#endif
 #include <sys/stat.h>
 
 using namespace support;
@@ -54,7 +57,7 @@ bailey::Tools with(std::string bailey::Tools::*member, std::string value) {
     return changed;
 }
 
-constexpr std::string_view install_srt = "npm install -g @anthropic-ai/sandbox-runtime";
+constexpr std::string_view install_srt = "npm install -g @anthropic-ai/sandbox-runtime@latest";
 // What runs a command line given by -c as if there were no sandbox to be made.
 const std::string unsandboxed = "import {spawnSync} from 'node:child_process';\n"
                                 "const r = spawnSync('bash', ['-c', process.argv[process.argv.indexOf('-c') + 1]], {stdio: 'inherit'});\nprocess.exit(r.status);\n";
@@ -246,18 +249,21 @@ TEST_CASE("T03 (a) settings that srt refuses") {
 }
 
 #if defined(__linux__)
-TEST_CASE("user namespaces off: bwrap's words and the remedy come out, and the command never ran") {
+bool into(const char* file, const std::string& text) {
+    const bailey::process::Fd fd{::open(file, O_WRONLY | O_CLOEXEC)};
+    return ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+/// In a process with namespaces of its own, where `prepare` has changed them: no sandbox starts, and the error has both texts.
+template <class Prepare>
+void never_starts(int namespaces, Prepare&& prepare, std::string_view words, std::string_view remedy) {
     TempDir root;
     const auto tools = support::tools();
-    const auto into = [](const char* file, const std::string& text) {
-        const bailey::process::Fd fd{::open(file, O_WRONLY | O_CLOEXEC)};
-        return ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    };
     const pid_t host_process = ::fork();
-    if (host_process == 0) {  // in a namespace of its own, in which no further one may be made
+    if (host_process == 0) {
         const auto uid = std::to_string(::getuid()), gid = std::to_string(::getgid());
-        if (::unshare(CLONE_NEWUSER) != 0 || !into("/proc/self/setgroups", "deny") || !into("/proc/self/uid_map", uid + " " + uid + " 1") ||
-            !into("/proc/self/gid_map", gid + " " + gid + " 1") || !into("/proc/sys/user/max_user_namespaces", "0"))
+        if (::unshare(CLONE_NEWUSER | namespaces) != 0 || !into("/proc/self/setgroups", "deny") || !into("/proc/self/uid_map", uid + " " + uid + " 1") ||
+            !into("/proc/self/gid_map", gid + " " + gid + " 1") || !prepare())
             ::_exit(90);
         try {
             bailey::Workspace<> space{root.path(), tools};
@@ -266,7 +272,7 @@ TEST_CASE("user namespaces off: bwrap's words and the remedy come out, and the c
         } catch (const bailey::SandboxStartError& error) {
             const std::string_view text = error.what();
             std::fprintf(stderr, "%s\n", error.what());
-            ::_exit(text.find("Creating new namespace failed") != text.npos && text.find("sysctl -w user.max_user_namespaces") != text.npos ? 0 : 92);
+            ::_exit(text.find(words) != text.npos && text.find(remedy) != text.npos ? 0 : 92);
         } catch (const std::exception& error) {
             std::fprintf(stderr, "%s\n", error.what());
             ::_exit(93);
@@ -277,6 +283,15 @@ TEST_CASE("user namespaces off: bwrap's words and the remedy come out, and the c
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
     CHECK_FALSE(fs::exists(root / "made"));
+}
+
+TEST_CASE("user namespaces off: bwrap's words and the remedy come out, and the command never ran") {
+    never_starts(0, [] { return into("/proc/sys/user/max_user_namespaces", "0"); }, "Creating new namespace failed", "sysctl -w user.max_user_namespaces");
+}
+
+TEST_CASE("a /proc that is covered in part, as in containers: the remedy is another") {
+    const auto cover = [] { return ::mount("none", "/proc/bus", "tmpfs", MS_RDONLY, nullptr) == 0; };
+    never_starts(CLONE_NEWNS, cover, "Can't mount proc", "mount -t proc proc /proc");
 }
 #endif
 

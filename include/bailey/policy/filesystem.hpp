@@ -89,9 +89,8 @@ struct path_rule<Deny<Paths...>> {
 /// Deny<"keys">>`.
 ///
 /// Default: the workspace, `/tmp` and the system paths without their secrets; all else looks empty. A denied file cannot be
-/// opened, a denied directory looks empty. Errors: see `Allow`; all reads are `AllReads`, not `Allow<"/">`. Limits: a file that
-/// does not exist when a run starts cannot be denied for reading, and a hard link that already leads to a denied file stays
-/// readable.
+/// opened, a denied directory looks empty, and what does not exist yet cannot be made where the command could make it. Errors: see
+/// `Allow`; all reads are `AllReads`, not `Allow<"/">`. Limits: a hard link that already leads to a denied file stays readable.
 template <class... AllowOrDeny>
 struct ReadPolicy {
     static_assert(grammar::all({policy::path_rule<AllowOrDeny>::known...}),

@@ -33,14 +33,8 @@ namespace bailey::srt {
 
 /// A directory by its real path, from the root of the file system and through no link: one that has been swapped in is refused.
 [[nodiscard]] inline process::Fd open_real_directory(std::string_view path) {
-    process::Fd directory{::open("/", detail::search_only | O_DIRECTORY | O_CLOEXEC)};
-    while (directory && !path.empty()) {
-        path.remove_prefix(1);
-        const auto name = path.substr(0, path.find('/'));
-        path.remove_prefix(name.size());
-        if (!name.empty()) directory = open_directory_at(directory.get(), std::string{name});
-    }
-    return directory;
+    const process::Fd top{::open("/", detail::search_only | O_DIRECTORY | O_CLOEXEC)};
+    return open_beneath(top.get(), path);
 }
 
 class Placeholder {

@@ -117,17 +117,21 @@ public:
         return {};
     }
 
-    /// The host's own writing is bound as commands are: by nothing that is written may the host be made to run something.
-    template <class Write>
-    [[nodiscard]] Result<void> write_guarded(const std::string& path, Write&& write) const {
+    /// The host's own changes are bound as commands are: by none of them may the host be made to run something.
+    template <class Change>
+    [[nodiscard]] Result<void> guarded(std::string_view doing, const std::string& path, Change&& change) const {
         const auto memory = remember();
         if (!memory) return memory.error();
-        if (paths::is_within_any(path, memory->snapshot().paths()))
-            return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(path),
+        const auto& kept = memory->snapshot().paths();
+        const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const std::string& one) {
+            return paths::is_within(path, one) || paths::is_within(path, paths::real(one).value_or(one));  // a link stands for what it leads to
+        });
+        if (is_kept)
+            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(path),
                                                           " is refused: the host's git, a shell or an editor would run what stands in it"})};
-        if (auto written = write(); !written) return written;
+        if (auto changed = change(); !changed) return changed;
         for (const auto& planted : quarantine_planted(memory->snapshot(), private_->quarantine()))
-            return Error{ErrorCode::policy, text::concat({"bailey: writing ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
+            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
         return {};
     }
 

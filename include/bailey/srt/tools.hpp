@@ -37,7 +37,7 @@ namespace srt {
 /// The oldest srt whose behaviour bailey was measured against; older ones run without settings they cannot read, or break as root.
 inline constexpr std::string_view oldest_srt = "0.0.83";
 inline constexpr std::string_view package_name = "@anthropic-ai/sandbox-runtime";
-inline constexpr std::string_view install_srt = "install it outside the workspace with: npm install -g @anthropic-ai/sandbox-runtime";
+inline constexpr std::string_view install_srt = "install it outside the workspace with: npm install -g @anthropic-ai/sandbox-runtime@latest";  // without the tag npm takes an older one for an older node
 
 struct FoundTools {
     std::string package;      ///< real directory of the npm package
