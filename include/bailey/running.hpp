@@ -216,6 +216,7 @@ private:
             // Also when the outcome is lost: what stands in the workspace is the host's concern.
             if (child && marker->seen()) result.violations = launched->look_around({options.merge_stderr ? result.out : result.err, result.exit_code});
             launched.reset();
+            source.reset();  // a session that is closed ends with its last command, not with the last handle
             if (!decided) return decided.error();
             result.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(process::Clock::now() - began);
             if (thrown) return Error{ErrorCode::callback, "bailey: a callback threw; the command was stopped", thrown};

@@ -5004,7 +5004,7 @@ host.on('close', end);
 
 function refuse(why) {
   send('F', [why]);
-  host.end();
+  host.end(end);
 }
 
 function ask(request) {
@@ -5705,6 +5705,7 @@ private:
             // Also when the outcome is lost: what stands in the workspace is the host's concern.
             if (child && marker->seen()) result.violations = launched->look_around({options.merge_stderr ? result.out : result.err, result.exit_code});
             launched.reset();
+            source.reset();  // a session that is closed ends with its last command, not with the last handle
             if (!decided) return decided.error();
             result.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(process::Clock::now() - began);
             if (thrown) return Error{ErrorCode::callback, "bailey: a callback threw; the command was stopped", thrown};
@@ -8533,14 +8534,20 @@ namespace bailey::srt {
 class Fingerprint {
 public:
     Fingerprint() = default;
-    explicit Fingerprint(settings::FilesystemRules rules) : rules_{std::move(rules)}, inherited_{inherited()} {
-        std::vector<std::string> paths{std::string{defaults::srt_tmp}};
+    Fingerprint(settings::FilesystemRules rules, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited()} {
+        std::vector<std::string> paths;
         for (const auto* list : {&rules_.deny_read, &rules_.allow_read, &rules_.allow_write, &rules_.deny_write}) {
             for (const auto& path : *list) {
                 for (std::string at = path; at != "/"; at = paths::parent(at)) paths.push_back(at);
             }
         }
         paths::sort_once(paths);
+        for (const auto& path : paths) {
+            // In bailey's own directories names come and go all the time, and no sandbox has a hand in it.
+            if (!paths::is_within(path, own_directories)) directories_.emplace_back(paths::parent(path));
+        }
+        paths::sort_once(directories_);
+        paths.emplace_back(defaults::srt_tmp);  // srt looks at it uncalled
         places_.reserve(paths.size());
         for (const auto& path : paths) places_.push_back(place(path));
     }
@@ -8548,24 +8555,44 @@ public:
     [[nodiscard]] const settings::FilesystemRules& rules() const { return rules_; }
     [[nodiscard]] bool operator==(const Fingerprint&) const = default;
 
+    /// Whether no name on the way to any of the paths has been given, taken or changed since (CLOCK_REALTIME). Two fingerprints
+    /// that are alike do not tell: what is swapped and swapped back in between may have been mounted.
+    [[nodiscard]] bool still_since(timespec moment) const {
+        // The kernel stamps with a clock that ticks, and may lag behind ours.
+        moment.tv_nsec -= 20'000'000;
+        if (moment.tv_nsec < 0) {
+            moment.tv_nsec += 1'000'000'000;
+            --moment.tv_sec;
+        }
+        for (const auto& directory : directories_) {
+            struct stat status {};
+            if (::lstat(directory.c_str(), &status) != 0) return false;
+            const timespec changed = detail::changed_at(status);
+            if (changed.tv_sec != moment.tv_sec ? changed.tv_sec > moment.tv_sec : changed.tv_nsec >= moment.tv_nsec) return false;
+        }
+        return true;
+    }
+
 private:
-    /// What is mounted is pinned by the mount, so that its number cannot come again; a link's can, and what it says may be another.
+    /// A number can come again: what the host removes is unmounted in every sandbox, and its inode freed. The time of birth cannot.
     struct Place {
-        std::uint64_t device = 0, inode = 0, mode = 0, seconds = 0, nanoseconds = 0;
+        std::uint64_t device = 0, inode = 0, mode = 0;
+        std::int64_t seconds = 0, nanoseconds = 0;
         [[nodiscard]] bool operator==(const Place&) const = default;
     };
 
     [[nodiscard]] static Place place(const std::string& path) {
+#if defined(__linux__)
+        struct statx status {};
+        if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status) != 0) return {};
+        // File systems that do not know it: any change makes it another.
+        const auto& time = (status.stx_mask & STATX_BTIME) != 0 ? status.stx_btime : status.stx_ctime;
+        return {std::uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor, status.stx_ino, status.stx_mode, time.tv_sec, time.tv_nsec};
+#else
         struct stat status {};
         if (::lstat(path.c_str(), &status) != 0) return {};
-        Place place{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), static_cast<std::uint64_t>(status.st_mode)};
-#if defined(__linux__)
-        if (S_ISLNK(status.st_mode)) {
-            place.seconds = static_cast<std::uint64_t>(status.st_ctim.tv_sec);
-            place.nanoseconds = static_cast<std::uint64_t>(status.st_ctim.tv_nsec);
-        }
+        return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), status.st_mode, status.st_birthtimespec.tv_sec, status.st_birthtimespec.tv_nsec};
 #endif
-        return place;
     }
 
     [[nodiscard]] static std::string inherited() {
@@ -8593,6 +8620,7 @@ private:
 
     settings::FilesystemRules rules_;
     std::vector<Place> places_;
+    std::vector<std::string> directories_;
     std::string inherited_;
 };
 
@@ -8611,7 +8639,8 @@ struct PreparedSandbox {
     std::vector<Placeholder> placeholders{};
     process::Child child{};    ///< once it has been wrapped
     process::Fd control{};     ///< a line tells it to go; its end, that nobody will
-    process::Clock::time_point made = process::Clock::now();
+    timespec begun{};          ///< when it was laid out (CLOCK_REALTIME)
+    process::Clock::time_point made{};  ///< when it was ready
 
     [[nodiscard]] std::string mark() const { return script + "/"; }
     /// For srt, which hands the beginning of this text to the sandbox as a proxy user's name: nothing of a command is in it.
@@ -8621,15 +8650,19 @@ struct PreparedSandbox {
 /// Of the leader (scripts/leader.sh), by number; the placeholders' locks follow.
 inline constexpr int leader_lifeline_fd = 3;
 
-/// Everything but srt's line. `directories`: the session's.
-[[nodiscard]] inline Result<void> lay_out(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories) {
+/// What a sandbox says on stderr when all is mounted and it waits.
+inline constexpr std::string_view ready_word = "\x1e" "ready\n";
+
+/// Everything but srt's line. `directories`: the session's. `announce`: it is to say when it is ready.
+[[nodiscard]] inline Result<void> lay_out(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories, bool announce) {
+    ::clock_gettime(CLOCK_REALTIME, &prepared.begun);
     if (::mkdir(prepared.script.c_str(), 0700) != 0) return process::system_error("mkdir " + prepared.script);
     // By name and not as a descriptor, which would stay open in srt's own processes all the way in. Ours is open for both: nobody waits.
     const auto control = prepared.script + "/control";
     if (::mkfifo(control.c_str(), 0400) != 0) return process::system_error("mkfifo " + control);
     prepared.control.reset(::open(control.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (!prepared.control) return process::system_error("open " + control);
-    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), "IFS= read -r bailey_word < ", shell_quoted(control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
+    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r bailey_word < ", shell_quoted(control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
     return Sandbox::write_script(prepared.script + "/prelude", boot);
 }
 
@@ -8804,7 +8837,9 @@ public:
         for (auto* waiting : {&pool_, &unwanted_}) {
             for (auto& prepared : *waiting) end_sandbox(prepared);
         }
-        if (wrapping_) end_sandbox(*wrapping_);
+        for (auto* one : {&wrapping_, &settling_}) {
+            if (*one) end_sandbox(**one);
+        }
         if (broker_) broker_->end(readiness_);
         remove_tree(directories_.top);
     }
@@ -8861,6 +8896,13 @@ public:
         ++counts_.commands;
         ++(counts_.*how);
     }
+    /// A command that found its sandbox has ended.
+    void release(PreparedSandbox& prepared) {
+        discard(prepared);
+        const std::lock_guard lock{mutex_};
+        last_ended_ = process::Clock::now();
+        wakeup_.ring();
+    }
 
     /// A sandbox that waits and is what would be made now.
     [[nodiscard]] std::optional<PreparedSandbox> take_waiting(const Memory& memory) {
@@ -8872,10 +8914,11 @@ public:
                 last_used_ = process::Clock::now();
                 refused_since_used_ = false;
                 wakeup_.ring();
+                pump();
                 if (pool_.empty()) return std::nullopt;
                 waiting.emplace(std::move(pool_.front()));
                 pool_.pop_front();
-                usable = broker_ && waiting->broker == broker_number_ && !broken_;
+                usable = broker_ && !broker_->frames.ended() && waiting->broker == broker_number_ && !broken_;
             }
             usable = usable && !process::has_ended(waiting->child) && sandbox_->missing_denials().empty();
             if (usable && fingerprint(memory, waiting->script) == waiting->fingerprint) return waiting;
@@ -8887,7 +8930,7 @@ public:
 
     /// One for a command that is there already. The ticket's wakeup rings when something has become of it; cancel() it before it goes.
     [[nodiscard]] Result<PreparedSandbox> ask_for(const Memory& memory, Ticket& ticket) {
-        auto prepared = lay_out(memory);
+        auto prepared = lay_out(memory, false);
         if (!prepared) return prepared;
         auto placeholders = sandbox_->ready_placeholders();
         if (!placeholders) return placeholders.error();
@@ -8984,10 +9027,10 @@ private:
     [[nodiscard]] Fingerprint fingerprint(const Memory& memory, const std::string& script) const {
         const auto tools = sandbox_->tools();
         if (!tools) return {};
-        return Fingerprint{settings::filesystem_rules(sandbox_->boundary(), sandbox_->context(*tools, memory, directories_.sockets, script))};
+        return {settings::filesystem_rules(sandbox_->boundary(), sandbox_->context(*tools, memory, directories_.sockets, script)), sandbox_->directory().base()};
     }
 
-    [[nodiscard]] Result<PreparedSandbox> lay_out(const Memory& memory) {
+    [[nodiscard]] Result<PreparedSandbox> lay_out(const Memory& memory, bool announce) {
         PreparedSandbox prepared;
         prepared.id = random_hex(16);
         {
@@ -8995,7 +9038,7 @@ private:
             prepared.broker = broker_number_;
             prepared.script = mark(broker_number_) + std::to_string(++sandboxes_);
         }
-        if (auto laid_out = srt::lay_out(prepared, *sandbox_, directories_); !laid_out) return laid_out.error();
+        if (auto laid_out = srt::lay_out(prepared, *sandbox_, directories_, announce); !laid_out) return laid_out.error();
         prepared.fingerprint = fingerprint(memory, prepared.script);
         return prepared;
     }
@@ -9130,7 +9173,7 @@ private:
             {
                 const std::lock_guard lock{mutex_};
                 if (!unwanted_.empty() || wrapped_ || (!broker_ && !broken_ && !unavailable_)) continue;
-                readiness_.wake_at(broker_ && broker_->frames.wants_to_write() ? process::Clock::now() + std::chrono::milliseconds{2} : next_expiry());
+                readiness_.wake_at(next_wakeup());
             }
             readiness_.wait(std::nullopt);
         }
@@ -9177,9 +9220,13 @@ private:
             pool_.pop_front();
         }
     }
-    [[nodiscard]] std::optional<process::Clock::time_point> next_expiry() const {
-        if (pool_.empty()) return std::nullopt;
-        return pool_.front().made + options_.time_to_live;
+    [[nodiscard]] std::optional<process::Clock::time_point> next_wakeup() const {
+        std::optional<process::Clock::time_point> next;
+        const auto at = [&](process::Clock::time_point moment) { next = std::min(next.value_or(moment), moment); };
+        if (!pool_.empty()) at(pool_.front().made + options_.time_to_live);
+        if (broker_ && broker_->frames.wants_to_write()) at(process::Clock::now() + std::chrono::milliseconds{2});
+        if (!wrapping_ && !settling_ && may_prepare()) at(next_preparation());
+        return next;
     }
 
     /// One step towards the sandboxes that are to wait. Those that a command waits for come first.
@@ -9191,21 +9238,24 @@ private:
             const std::lock_guard lock{mutex_};
             line = std::exchange(wrapped_, std::nullopt);
             if (line) wrapped = std::exchange(wrapping_, std::nullopt);
-            another = !line && !wrapping_ && broker_ && broker_->ready && tickets_.empty() && !refused_since_used_ && pool_.size() < options_.prepared &&
-                      process::Clock::now() < last_used_ + options_.time_to_live;
+            another = !line && !wrapping_ && !settling_ && may_prepare() && process::Clock::now() >= next_preparation();
         }
         if (wrapped) {
             const auto started = start(*wrapped, *line);
-            wrapped->made = process::Clock::now();
-            const std::lock_guard lock{mutex_};
-            if (!started) refused_since_used_ = true;
-            (started ? pool_ : unwanted_).push_back(std::move(*wrapped));
-            wakeup_.ring();
+            if (started) {
+                settling_.emplace(std::move(*wrapped));
+                readiness_.watch_readable(settling_->child.err);
+            } else {
+                const std::lock_guard lock{mutex_};
+                refused_since_used_ = true;
+                unwanted_.push_back(std::move(*wrapped));
+            }
         }
+        if (settling_) see_ready();
         if (!another) return;
         const auto memory = sandbox_->remember();
         // A place that is denied and does not exist would have to be held: a file in the workspace with no command running.
-        auto prepared = memory && sandbox_->missing_denials().empty() ? lay_out(*memory) : Error{ErrorCode::process, "bailey: nothing can be prepared"};
+        auto prepared = memory && sandbox_->missing_denials().empty() ? lay_out(*memory, true) : Error{ErrorCode::process, "bailey: nothing can be prepared"};
         const auto settings = prepared ? wrap_settings(*prepared) : std::string{};
         const std::lock_guard lock{mutex_};
         if (!prepared) {
@@ -9216,6 +9266,37 @@ private:
             wrapping_.emplace(std::move(*prepared));
             send_wrap(*wrapping_, settings);
         }
+    }
+
+    [[nodiscard]] bool may_prepare() const {
+        return broker_ && broker_->ready && tickets_.empty() && !refused_since_used_ && pool_.size() < options_.prepared &&
+               process::Clock::now() < last_used_ + options_.time_to_live;
+    }
+    /// Not while a short command runs, which has better use for the processor, and could change what is being looked at.
+    [[nodiscard]] process::Clock::time_point next_preparation() const {
+        return last_ended_ >= last_used_ ? last_ended_ + std::chrono::milliseconds{25} : last_used_ + std::chrono::milliseconds{300};
+    }
+
+    /// It may wait in the pool when all is mounted, and nothing has moved since it was laid out: a command that runs meanwhile could
+    /// have something mounted that it takes away again.
+    void see_ready() {
+        char bytes[4096];
+        const auto size = ::read(settling_->child.err.get(), bytes, sizeof bytes);
+        if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        readiness_.forget(settling_->child.err);
+        const auto memory = sandbox_->remember();
+        const bool good = size > 0 && std::string_view{bytes, static_cast<std::size_t>(size)} == ready_word && memory && settling_->fingerprint.still_since(settling_->begun) &&
+                          fingerprint(*memory, settling_->script) == settling_->fingerprint;
+        settling_->made = process::Clock::now();
+        const std::lock_guard lock{mutex_};
+        if (!good) {
+            ++counts_.stale;
+            refused_since_used_ = size <= 0;  // one that does not start would not start again
+            last_ended_ = last_used_ = std::max(last_used_, last_ended_);
+        }
+        (good ? pool_ : unwanted_).push_back(std::move(*settling_));
+        settling_.reset();
+        wakeup_.ring();
     }
 
     // ---- the asker: puts the broker's questions to the host, one at a time ----
@@ -9287,8 +9368,9 @@ private:
     std::deque<PreparedSandbox> pool_, unwanted_;
     std::optional<PreparedSandbox> wrapping_;
     std::optional<std::string> wrapped_;  // its line
+    std::optional<PreparedSandbox> settling_;  // started, and not ready yet; the keeper's alone
     bool refused_since_used_ = false;
-    process::Clock::time_point last_used_ = process::Clock::now();
+    process::Clock::time_point last_used_ = process::Clock::now(), last_ended_ = last_used_;
     SessionStats counts_;
 
     std::thread keeper_, asker_;
@@ -9583,7 +9665,7 @@ class SessionLaunch final : public Launch {
 public:
     SessionLaunch(std::shared_ptr<SessionCore> core, PreparedSandbox prepared, Memory memory, Entry entry, std::optional<process::Clock::time_point> deadline)
         : core_{std::move(core)}, prepared_{std::move(prepared)}, memory_{std::move(memory)}, entry_{std::move(entry)}, deadline_{deadline} {}
-    ~SessionLaunch() override { core_->discard(prepared_); }
+    ~SessionLaunch() override { core_->release(prepared_); }
 
     [[nodiscard]] const std::string& nonce() const override { return entry_.nonce; }
 

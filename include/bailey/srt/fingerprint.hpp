@@ -11,12 +11,14 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bailey/boundary/defaults.hpp>
 #include <bailey/boundary/paths.hpp>
 #include <bailey/process/fd.hpp>
 #include <bailey/settings/settings.hpp>
+#include <bailey/srt/beneath.hpp>
 
 namespace bailey::srt {
 
@@ -24,14 +26,20 @@ namespace bailey::srt {
 class Fingerprint {
 public:
     Fingerprint() = default;
-    explicit Fingerprint(settings::FilesystemRules rules) : rules_{std::move(rules)}, inherited_{inherited()} {
-        std::vector<std::string> paths{std::string{defaults::srt_tmp}};
+    Fingerprint(settings::FilesystemRules rules, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited()} {
+        std::vector<std::string> paths;
         for (const auto* list : {&rules_.deny_read, &rules_.allow_read, &rules_.allow_write, &rules_.deny_write}) {
             for (const auto& path : *list) {
                 for (std::string at = path; at != "/"; at = paths::parent(at)) paths.push_back(at);
             }
         }
         paths::sort_once(paths);
+        for (const auto& path : paths) {
+            // In bailey's own directories names come and go all the time, and no sandbox has a hand in it.
+            if (!paths::is_within(path, own_directories)) directories_.emplace_back(paths::parent(path));
+        }
+        paths::sort_once(directories_);
+        paths.emplace_back(defaults::srt_tmp);  // srt looks at it uncalled
         places_.reserve(paths.size());
         for (const auto& path : paths) places_.push_back(place(path));
     }
@@ -39,24 +47,44 @@ public:
     [[nodiscard]] const settings::FilesystemRules& rules() const { return rules_; }
     [[nodiscard]] bool operator==(const Fingerprint&) const = default;
 
+    /// Whether no name on the way to any of the paths has been given, taken or changed since (CLOCK_REALTIME). Two fingerprints
+    /// that are alike do not tell: what is swapped and swapped back in between may have been mounted.
+    [[nodiscard]] bool still_since(timespec moment) const {
+        // The kernel stamps with a clock that ticks, and may lag behind ours.
+        moment.tv_nsec -= 20'000'000;
+        if (moment.tv_nsec < 0) {
+            moment.tv_nsec += 1'000'000'000;
+            --moment.tv_sec;
+        }
+        for (const auto& directory : directories_) {
+            struct stat status {};
+            if (::lstat(directory.c_str(), &status) != 0) return false;
+            const timespec changed = detail::changed_at(status);
+            if (changed.tv_sec != moment.tv_sec ? changed.tv_sec > moment.tv_sec : changed.tv_nsec >= moment.tv_nsec) return false;
+        }
+        return true;
+    }
+
 private:
-    /// What is mounted is pinned by the mount, so that its number cannot come again; a link's can, and what it says may be another.
+    /// A number can come again: what the host removes is unmounted in every sandbox, and its inode freed. The time of birth cannot.
     struct Place {
-        std::uint64_t device = 0, inode = 0, mode = 0, seconds = 0, nanoseconds = 0;
+        std::uint64_t device = 0, inode = 0, mode = 0;
+        std::int64_t seconds = 0, nanoseconds = 0;
         [[nodiscard]] bool operator==(const Place&) const = default;
     };
 
     [[nodiscard]] static Place place(const std::string& path) {
+#if defined(__linux__)
+        struct statx status {};
+        if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status) != 0) return {};
+        // File systems that do not know it: any change makes it another.
+        const auto& time = (status.stx_mask & STATX_BTIME) != 0 ? status.stx_btime : status.stx_ctime;
+        return {std::uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor, status.stx_ino, status.stx_mode, time.tv_sec, time.tv_nsec};
+#else
         struct stat status {};
         if (::lstat(path.c_str(), &status) != 0) return {};
-        Place place{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), static_cast<std::uint64_t>(status.st_mode)};
-#if defined(__linux__)
-        if (S_ISLNK(status.st_mode)) {
-            place.seconds = static_cast<std::uint64_t>(status.st_ctim.tv_sec);
-            place.nanoseconds = static_cast<std::uint64_t>(status.st_ctim.tv_nsec);
-        }
+        return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), status.st_mode, status.st_birthtimespec.tv_sec, status.st_birthtimespec.tv_nsec};
 #endif
-        return place;
     }
 
     [[nodiscard]] static std::string inherited() {
@@ -84,6 +112,7 @@ private:
 
     settings::FilesystemRules rules_;
     std::vector<Place> places_;
+    std::vector<std::string> directories_;
     std::string inherited_;
 };
 

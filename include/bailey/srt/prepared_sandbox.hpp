@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <bailey/base/error.hpp>
 #include <bailey/process/child.hpp>
@@ -26,7 +27,8 @@ struct PreparedSandbox {
     std::vector<Placeholder> placeholders{};
     process::Child child{};    ///< once it has been wrapped
     process::Fd control{};     ///< a line tells it to go; its end, that nobody will
-    process::Clock::time_point made = process::Clock::now();
+    timespec begun{};          ///< when it was laid out (CLOCK_REALTIME)
+    process::Clock::time_point made{};  ///< when it was ready
 
     [[nodiscard]] std::string mark() const { return script + "/"; }
     /// For srt, which hands the beginning of this text to the sandbox as a proxy user's name: nothing of a command is in it.
@@ -36,15 +38,19 @@ struct PreparedSandbox {
 /// Of the leader (scripts/leader.sh), by number; the placeholders' locks follow.
 inline constexpr int leader_lifeline_fd = 3;
 
-/// Everything but srt's line. `directories`: the session's.
-[[nodiscard]] inline Result<void> lay_out(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories) {
+/// What a sandbox says on stderr when all is mounted and it waits.
+inline constexpr std::string_view ready_word = "\x1e" "ready\n";
+
+/// Everything but srt's line. `directories`: the session's. `announce`: it is to say when it is ready.
+[[nodiscard]] inline Result<void> lay_out(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories, bool announce) {
+    ::clock_gettime(CLOCK_REALTIME, &prepared.begun);
     if (::mkdir(prepared.script.c_str(), 0700) != 0) return process::system_error("mkdir " + prepared.script);
     // By name and not as a descriptor, which would stay open in srt's own processes all the way in. Ours is open for both: nobody waits.
     const auto control = prepared.script + "/control";
     if (::mkfifo(control.c_str(), 0400) != 0) return process::system_error("mkfifo " + control);
     prepared.control.reset(::open(control.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (!prepared.control) return process::system_error("open " + control);
-    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), "IFS= read -r bailey_word < ", shell_quoted(control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
+    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r bailey_word < ", shell_quoted(control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
     return Sandbox::write_script(prepared.script + "/prelude", boot);
 }
 

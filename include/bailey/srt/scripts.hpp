@@ -84,7 +84,7 @@ host.on('close', end);
 
 function refuse(why) {
   send('F', [why]);
-  host.end();
+  host.end(end);
 }
 
 function ask(request) {

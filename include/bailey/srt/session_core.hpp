@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
+#include <cerrno>
 #include <cstdlib>
 #include <deque>
 #include <exception>
@@ -66,7 +67,9 @@ public:
         for (auto* waiting : {&pool_, &unwanted_}) {
             for (auto& prepared : *waiting) end_sandbox(prepared);
         }
-        if (wrapping_) end_sandbox(*wrapping_);
+        for (auto* one : {&wrapping_, &settling_}) {
+            if (*one) end_sandbox(**one);
+        }
         if (broker_) broker_->end(readiness_);
         remove_tree(directories_.top);
     }
@@ -123,6 +126,13 @@ public:
         ++counts_.commands;
         ++(counts_.*how);
     }
+    /// A command that found its sandbox has ended.
+    void release(PreparedSandbox& prepared) {
+        discard(prepared);
+        const std::lock_guard lock{mutex_};
+        last_ended_ = process::Clock::now();
+        wakeup_.ring();
+    }
 
     /// A sandbox that waits and is what would be made now.
     [[nodiscard]] std::optional<PreparedSandbox> take_waiting(const Memory& memory) {
@@ -134,10 +144,11 @@ public:
                 last_used_ = process::Clock::now();
                 refused_since_used_ = false;
                 wakeup_.ring();
+                pump();
                 if (pool_.empty()) return std::nullopt;
                 waiting.emplace(std::move(pool_.front()));
                 pool_.pop_front();
-                usable = broker_ && waiting->broker == broker_number_ && !broken_;
+                usable = broker_ && !broker_->frames.ended() && waiting->broker == broker_number_ && !broken_;
             }
             usable = usable && !process::has_ended(waiting->child) && sandbox_->missing_denials().empty();
             if (usable && fingerprint(memory, waiting->script) == waiting->fingerprint) return waiting;
@@ -149,7 +160,7 @@ public:
 
     /// One for a command that is there already. The ticket's wakeup rings when something has become of it; cancel() it before it goes.
     [[nodiscard]] Result<PreparedSandbox> ask_for(const Memory& memory, Ticket& ticket) {
-        auto prepared = lay_out(memory);
+        auto prepared = lay_out(memory, false);
         if (!prepared) return prepared;
         auto placeholders = sandbox_->ready_placeholders();
         if (!placeholders) return placeholders.error();
@@ -246,10 +257,10 @@ private:
     [[nodiscard]] Fingerprint fingerprint(const Memory& memory, const std::string& script) const {
         const auto tools = sandbox_->tools();
         if (!tools) return {};
-        return Fingerprint{settings::filesystem_rules(sandbox_->boundary(), sandbox_->context(*tools, memory, directories_.sockets, script))};
+        return {settings::filesystem_rules(sandbox_->boundary(), sandbox_->context(*tools, memory, directories_.sockets, script)), sandbox_->directory().base()};
     }
 
-    [[nodiscard]] Result<PreparedSandbox> lay_out(const Memory& memory) {
+    [[nodiscard]] Result<PreparedSandbox> lay_out(const Memory& memory, bool announce) {
         PreparedSandbox prepared;
         prepared.id = random_hex(16);
         {
@@ -257,7 +268,7 @@ private:
             prepared.broker = broker_number_;
             prepared.script = mark(broker_number_) + std::to_string(++sandboxes_);
         }
-        if (auto laid_out = srt::lay_out(prepared, *sandbox_, directories_); !laid_out) return laid_out.error();
+        if (auto laid_out = srt::lay_out(prepared, *sandbox_, directories_, announce); !laid_out) return laid_out.error();
         prepared.fingerprint = fingerprint(memory, prepared.script);
         return prepared;
     }
@@ -392,7 +403,7 @@ private:
             {
                 const std::lock_guard lock{mutex_};
                 if (!unwanted_.empty() || wrapped_ || (!broker_ && !broken_ && !unavailable_)) continue;
-                readiness_.wake_at(broker_ && broker_->frames.wants_to_write() ? process::Clock::now() + std::chrono::milliseconds{2} : next_expiry());
+                readiness_.wake_at(next_wakeup());
             }
             readiness_.wait(std::nullopt);
         }
@@ -439,9 +450,13 @@ private:
             pool_.pop_front();
         }
     }
-    [[nodiscard]] std::optional<process::Clock::time_point> next_expiry() const {
-        if (pool_.empty()) return std::nullopt;
-        return pool_.front().made + options_.time_to_live;
+    [[nodiscard]] std::optional<process::Clock::time_point> next_wakeup() const {
+        std::optional<process::Clock::time_point> next;
+        const auto at = [&](process::Clock::time_point moment) { next = std::min(next.value_or(moment), moment); };
+        if (!pool_.empty()) at(pool_.front().made + options_.time_to_live);
+        if (broker_ && broker_->frames.wants_to_write()) at(process::Clock::now() + std::chrono::milliseconds{2});
+        if (!wrapping_ && !settling_ && may_prepare()) at(next_preparation());
+        return next;
     }
 
     /// One step towards the sandboxes that are to wait. Those that a command waits for come first.
@@ -453,21 +468,24 @@ private:
             const std::lock_guard lock{mutex_};
             line = std::exchange(wrapped_, std::nullopt);
             if (line) wrapped = std::exchange(wrapping_, std::nullopt);
-            another = !line && !wrapping_ && broker_ && broker_->ready && tickets_.empty() && !refused_since_used_ && pool_.size() < options_.prepared &&
-                      process::Clock::now() < last_used_ + options_.time_to_live;
+            another = !line && !wrapping_ && !settling_ && may_prepare() && process::Clock::now() >= next_preparation();
         }
         if (wrapped) {
             const auto started = start(*wrapped, *line);
-            wrapped->made = process::Clock::now();
-            const std::lock_guard lock{mutex_};
-            if (!started) refused_since_used_ = true;
-            (started ? pool_ : unwanted_).push_back(std::move(*wrapped));
-            wakeup_.ring();
+            if (started) {
+                settling_.emplace(std::move(*wrapped));
+                readiness_.watch_readable(settling_->child.err);
+            } else {
+                const std::lock_guard lock{mutex_};
+                refused_since_used_ = true;
+                unwanted_.push_back(std::move(*wrapped));
+            }
         }
+        if (settling_) see_ready();
         if (!another) return;
         const auto memory = sandbox_->remember();
         // A place that is denied and does not exist would have to be held: a file in the workspace with no command running.
-        auto prepared = memory && sandbox_->missing_denials().empty() ? lay_out(*memory) : Error{ErrorCode::process, "bailey: nothing can be prepared"};
+        auto prepared = memory && sandbox_->missing_denials().empty() ? lay_out(*memory, true) : Error{ErrorCode::process, "bailey: nothing can be prepared"};
         const auto settings = prepared ? wrap_settings(*prepared) : std::string{};
         const std::lock_guard lock{mutex_};
         if (!prepared) {
@@ -478,6 +496,37 @@ private:
             wrapping_.emplace(std::move(*prepared));
             send_wrap(*wrapping_, settings);
         }
+    }
+
+    [[nodiscard]] bool may_prepare() const {
+        return broker_ && broker_->ready && tickets_.empty() && !refused_since_used_ && pool_.size() < options_.prepared &&
+               process::Clock::now() < last_used_ + options_.time_to_live;
+    }
+    /// Not while a short command runs, which has better use for the processor, and could change what is being looked at.
+    [[nodiscard]] process::Clock::time_point next_preparation() const {
+        return last_ended_ >= last_used_ ? last_ended_ + std::chrono::milliseconds{25} : last_used_ + std::chrono::milliseconds{300};
+    }
+
+    /// It may wait in the pool when all is mounted, and nothing has moved since it was laid out: a command that runs meanwhile could
+    /// have something mounted that it takes away again.
+    void see_ready() {
+        char bytes[4096];
+        const auto size = ::read(settling_->child.err.get(), bytes, sizeof bytes);
+        if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        readiness_.forget(settling_->child.err);
+        const auto memory = sandbox_->remember();
+        const bool good = size > 0 && std::string_view{bytes, static_cast<std::size_t>(size)} == ready_word && memory && settling_->fingerprint.still_since(settling_->begun) &&
+                          fingerprint(*memory, settling_->script) == settling_->fingerprint;
+        settling_->made = process::Clock::now();
+        const std::lock_guard lock{mutex_};
+        if (!good) {
+            ++counts_.stale;
+            refused_since_used_ = size <= 0;  // one that does not start would not start again
+            last_ended_ = last_used_ = std::max(last_used_, last_ended_);
+        }
+        (good ? pool_ : unwanted_).push_back(std::move(*settling_));
+        settling_.reset();
+        wakeup_.ring();
     }
 
     // ---- the asker: puts the broker's questions to the host, one at a time ----
@@ -549,8 +598,9 @@ private:
     std::deque<PreparedSandbox> pool_, unwanted_;
     std::optional<PreparedSandbox> wrapping_;
     std::optional<std::string> wrapped_;  // its line
+    std::optional<PreparedSandbox> settling_;  // started, and not ready yet; the keeper's alone
     bool refused_since_used_ = false;
-    process::Clock::time_point last_used_ = process::Clock::now();
+    process::Clock::time_point last_used_ = process::Clock::now(), last_ended_ = last_used_;
     SessionStats counts_;
 
     std::thread keeper_, asker_;

@@ -21,7 +21,7 @@ class SessionLaunch final : public Launch {
 public:
     SessionLaunch(std::shared_ptr<SessionCore> core, PreparedSandbox prepared, Memory memory, Entry entry, std::optional<process::Clock::time_point> deadline)
         : core_{std::move(core)}, prepared_{std::move(prepared)}, memory_{std::move(memory)}, entry_{std::move(entry)}, deadline_{deadline} {}
-    ~SessionLaunch() override { core_->discard(prepared_); }
+    ~SessionLaunch() override { core_->release(prepared_); }
 
     [[nodiscard]] const std::string& nonce() const override { return entry_.nonce; }
 
