@@ -372,7 +372,7 @@ TEST_CASE("T10 a background job that keeps stdout open does not hang run, and is
         CHECK(result.outcome == bailey::Outcome::exited);
         CHECK(result.exit_code == 0);
         CHECK(result.out.find("done\n") != result.out.npos);
-        CHECK(result.elapsed < baseline + 3s);
+        CHECK(result.elapsed < baseline + 15s);
         CHECK_FALSE(runs(tag));
     }
 }
