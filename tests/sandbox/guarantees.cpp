@@ -61,8 +61,8 @@ private:
 bailey::Workspace<> cold(const std::string& root) { return bailey::Workspace<>{root, tools()}; }
 
 /// A directory that no default grant covers, with a file that must stay as it is.
-struct Outside : TempDir {
-    Outside() : TempDir{"bailey-outside"}, victim{*this / "victim"} { write(victim, "original"); }
+struct Untouched : TempDir {
+    Untouched() : TempDir{"bailey-outside"}, victim{*this / "victim"} { write(victim, "original"); }
     std::string victim;
 };
 
@@ -152,7 +152,7 @@ TEST_CASE("guarantee 1: the settings are sealed in a memfd, and nowhere else") {
 
 TEST_CASE("C01 a command that rewrites every settings file it finds changes no other run") {
     TempDir root, shared{"bailey-shared"};
-    Outside outside;
+    Untouched outside;
     const auto attacker = support::Subject<>{root.path(), tools()};
     // In /tmp only what speaks of this test's directories: others work on this machine too.
     auto attack = attacker.spawn(R"sh(
@@ -212,7 +212,7 @@ TEST_CASE("guarantee 2: srt starts in a fixed environment; the command's values 
 
 TEST_CASE("E03 what is given for the command never steers the launcher, and reaches the command") {
     TempDir root;
-    Outside outside;
+    Untouched outside;
     const auto pwn = outside / "pwn";
     write(root / "evil.js", "require('fs').writeFileSync('" + pwn + "', 'x')");
     write(root / "evil.sh", "touch '" + pwn + "'\n");
@@ -235,7 +235,7 @@ TEST_CASE("E03 what is given for the command never steers the launcher, and reac
 
 TEST_CASE("E04 E05 E11 planted tools on the command's PATH are the command's alone") {
     TempDir root;
-    Outside outside;
+    Untouched outside;
     const auto space = workspace(root.path());
     const auto planted = space.run("mkdir bin; for t in bwrap socat rg which node srt bash sh env; do printf '#!/bin/sh\\ntouch \"" + (outside / "pwn") +
                                    "\"\\necho planted\\n' > bin/$t; chmod +x bin/$t; done");
@@ -259,7 +259,7 @@ TEST_CASE("E04 E05 E11 planted tools on the command's PATH are the command's alo
 
 TEST_CASE("guarantee 3b: a root that is no longer the same is refused, and good again when it is") {
     TempDir parent;
-    Outside outside;
+    Untouched outside;
     fs::create_directory(parent / "W");
     const auto space = workspace(parent / "W");
     CHECK(space.run("touch first").ok());
@@ -289,7 +289,7 @@ TEST_CASE("guarantee 3b: a root that is no longer the same is refused, and good 
 
 TEST_CASE("guarantee 3b: a grant that a command has swapped for a link never leads elsewhere") {
     TempDir root;
-    Outside outside;
+    Untouched outside;
     fs::create_directories(root / "sub/granted");
     const auto space = workspace(root.path(), bailey::ReadOnly{}, bailey::runtime::AllowWrite{root / "sub/granted"});
     CHECK(space.run("touch sub/granted/a && ! touch sub/b").ok());
