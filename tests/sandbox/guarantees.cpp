@@ -322,9 +322,8 @@ TEST_CASE("guarantee 3c, F24: bailey's own directories are invisible, but for on
     CHECK_FALSE(fs::exists(fs::path{tmp}.parent_path() / "pwn"));
 }
 
-TEST_CASE("guarantee 3c: /tmp/claude is not writable where /tmp is not granted") {
-    std::error_code ignored;
-    const bool made = fs::create_directory("/tmp/claude", ignored);
+TEST_CASE("guarantee 3c: /tmp/claude is not writable where /tmp is not granted (alone)") {
+    ::mkdir("/tmp/claude", 0777);  // and stays, see posture.cpp
     TempDir root;
     const auto name = "/tmp/claude/bailey-" + fs::path{root.path()}.filename().string();
     const std::string command = "mkdir -p /tmp/claude; touch " + name;
@@ -332,7 +331,6 @@ TEST_CASE("guarantee 3c: /tmp/claude is not writable where /tmp is not granted")
     CHECK_FALSE(fs::exists(name));
     (void)workspace(root.path(), bailey::ReadOnly{}).run(command);
     CHECK_FALSE(fs::exists(name));
-    if (made) fs::remove("/tmp/claude", ignored);
 }
 
 TEST_CASE("guarantee 4: a marker that the command finds and repeats is its own output") {
