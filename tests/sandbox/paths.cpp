@@ -9,9 +9,9 @@ using namespace bailey;
 namespace {
 
 /// A workspace's root, and a directory outside it with a file that is nobody's business.
-struct Grounds {
+struct Terrain {
     TempDir root{"bailey-files"}, outside{"bailey-outside"};
-    Grounds() {
+    Terrain() {
         write(outside / "victim", "original\n");
         fs::create_directories(outside / "data");
         write(outside / "data/file", "data\n");
@@ -178,7 +178,7 @@ rm -f ../bailey-beside-$$
 // ---- what a command may try ----
 
 TEST_CASE("F03 F04 F05 F07 links lead to nothing outside, for commands and for the host's own reading and writing") {
-    Grounds at;
+    Terrain at;
     fs::create_symlink(at.outside / "victim", at.root / "notes.md");
     fs::create_symlink(at.outside / "new", at.root / "draft");
     fs::create_directory_symlink(at.outside.path(), at.root / "dir");
@@ -217,7 +217,7 @@ rm -f mine2
 }
 
 TEST_CASE("F16 the root itself cannot be moved or removed") {
-    Grounds at;
+    Terrain at;
     write(at.root / "file", "");
     const auto opened = workspace(at.root.path(), runtime::Env{{"W", at.root.path()}});
     opened.run("cd / && rm -rf \"$W\"; mv \"$W\" \"$W.x\"; rmdir \"$W\"; ln -sfn / \"$W\"");
@@ -227,7 +227,7 @@ TEST_CASE("F16 the root itself cannot be moved or removed") {
 }
 
 TEST_CASE("F18 a working directory that is gone is said so, and the next command runs") {
-    Grounds at;
+    Terrain at;
     const auto opened = workspace(at.root.path());
     CHECK(opened.run("mkdir d").ok());
     CHECK(opened.run("rmdir ../d; echo removed", {.cwd = "d"}).out == "removed\n");
@@ -241,7 +241,7 @@ TEST_CASE("F18 a working directory that is gone is said so, and the next command
 }
 
 TEST_CASE("F19 F20 no litter, neither after a normal run nor after a stop") {
-    Grounds at;
+    Terrain at;
     write(at.root / ".bashrc", "");  // a user's own empty file stays
     write(at.root / "file", "mine\n");
     const auto before = listing(at.root.path()), in_tmp = left_over_in_tmp();
@@ -261,7 +261,7 @@ TEST_CASE("F19 F20 no litter, neither after a normal run nor after a stop") {
 }
 
 TEST_CASE("F22 a git repository shows nothing strange while a command runs") {
-    Grounds at;
+    Terrain at;
     REQUIRE(host("cd " + at.root.path() + " && git init -q . && echo x >f && git add f && git -c user.name=t -c user.email=t@e.x commit -qm m") == 0);
     const auto opened = workspace(at.root.path());
     auto running = opened.spawn("git add . && git status --porcelain && ls -A && sleep 1.5");
@@ -277,7 +277,7 @@ TEST_CASE("F22 a git repository shows nothing strange while a command runs") {
 // ---- pins ----
 
 TEST_CASE("a root or a grant that has become something else since is an error, and the command never runs") {
-    Grounds at;
+    Terrain at;
     fs::create_directories(at.root / "project");
     fs::create_directories(at.outside / "elsewhere");
     fs::create_directories(at.outside / "grant");
@@ -328,7 +328,7 @@ TEST_CASE("a root or a grant that has become something else since is an error, a
 }
 
 TEST_CASE("one command cannot prepare a grant for the next") {
-    Grounds at;
+    Terrain at;
     fs::create_directories(at.root / "cache");
     // What lies in the workspace is writable anyway; a grant there matters under ReadOnly.
     const auto narrow = workspace(at.root.path(), ReadOnly{}, WritePolicy<Allow<"cache">>{});

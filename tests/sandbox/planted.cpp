@@ -9,6 +9,9 @@ namespace {
 
 /// A repository as a user may have it: with history, a submodule, a nested repository, per-worktree settings and an included file.
 class Repository {
+    /// Whoever runs the tests may have settings of git's in the environment.
+    inline static const std::string clean = "unset XDG_CONFIG_HOME $(env | sed -n 's/^\\(GIT_[A-Z0-9_]*\\)=.*/\\1/p'); ";
+
 public:
     Repository() {
         write(place_ / "evil.sh", "#!/bin/sh\ntouch '" + (place_ / "canary") + "'\ncat >/dev/null 2>&1 </dev/null\nexit 1\n");
@@ -29,7 +32,7 @@ public:
     /// The attack without a sandbox, on a copy.
     [[nodiscard]] bool works_unprotected(const std::string& attack) const {
         write(place_ / "attack.sh", attack);
-        host("cd " + place_.path() + " && rm -rf keep canary && cp -a W keep && cd W && EVIL=" + (place_ / "evil.sh") + " HOME=" + root() + " bash ../attack.sh >/dev/null 2>&1 </dev/null");
+        host(clean + "cd " + place_.path() + " && rm -rf keep canary && cp -a W keep && cd W && EVIL=" + (place_ / "evil.sh") + " HOME=" + root() + " bash ../attack.sh >/dev/null 2>&1 </dev/null");
         use_git();
         const bool worked = fs::exists(place_ / "canary");
         host("cd " + place_.path() + " && rm -rf W canary && mv keep W");
@@ -38,17 +41,25 @@ public:
 
     /// What a user, an editor or a prompt does in the workspace.
     void use_git() const {
-        host(git() + "cd " + root() + " && for d in . nested sub; do (cd $d; git status; git diff; git log -1; git commit -q --allow-empty -m x; git checkout -q -b b$$; git gc -q --auto); done >/dev/null 2>&1 </dev/null");
+        host(git() + "cd " + root() + " && for d in . nested sub; do (cd $d; git status; git diff; git log -1; git commit -q --allow-empty -m x; git checkout -q -b b$$; git gc -q --auto); done >" + place_.path() + "/said 2>&1 </dev/null");
     }
+    /// What git had to say to that, for when a check fails.
+    [[nodiscard]] std::string said() const { return read(place_ / "said"); }
     [[nodiscard]] bool fired() const { return fs::exists(place_ / "canary"); }
 
 private:
     [[nodiscard]] std::string git() const {
-        return "export HOME=" + place_.path() + " GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c GIT_CONFIG_COUNT=1 "
+        return clean + "export HOME=" + place_.path() + " GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c GIT_CONFIG_COUNT=1 "
                "GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always GIT_PAGER=cat; ";
     }
     TempDir place_{"bailey-repository"};
 };
+
+/// What was found below that directory. The default grant of /tmp is everybody's: what else happens there is told too.
+std::vector<bailey::Violation> below(const std::string& root, std::vector<bailey::Violation> violations) {
+    std::erase_if(violations, [&](const auto& violation) { return !violation.subject.starts_with(root + "/"); });
+    return violations;
+}
 
 /// What bailey moved away for this test is of no use to anybody.
 void discard(const std::vector<bailey::Violation>& violations) {
@@ -91,14 +102,15 @@ TEST_CASE("G09 the host's git runs nothing that a command planted") {
         const Repository repository;
         const std::string name = attack.name;
         INFO(name);
-        CHECK_MESSAGE(repository.works_unprotected(attack.command), "this attack does nothing: it tests nothing");
+        const bool works = repository.works_unprotected(attack.command);
+        CHECK_MESSAGE(works, "this attack does nothing: it tests nothing: ", repository.said());
         const auto config = read(repository.root() + "/.git/config");
         const auto result = workspace(repository.root()).run(attack.command, {.env = repository.variables()});
         INFO(shown(result));
         CHECK(result.outcome == bailey::Outcome::exited);
         CHECK(read(repository.root() + "/.git/config") == config);
         repository.use_git();
-        CHECK_FALSE(repository.fired());
+        CHECK_MESSAGE(!repository.fired(), repository.said());
         discard(result.violations);
         if (*attack.planted == '\0') continue;
         CHECK(std::any_of(result.violations.begin(), result.violations.end(), [&](const auto& violation) {
@@ -115,9 +127,10 @@ TEST_CASE("G09 git itself is told that its settings and hooks are closed") {
                                                          "rm -rf .git/hooks; mv .git/hooks h && echo moved; git status >/dev/null && echo status");
     INFO(shown(result));
     CHECK(result.out == "global\nstatus\n");  // its HOME is the workspace: there is a .gitconfig now, which is
-    REQUIRE(result.violations.size() == 1);   // moved away
-    CHECK(result.violations[0].subject == repository.root() + "/.gitconfig");
-    discard(result.violations);
+    const auto violations = below(repository.root(), result.violations);
+    REQUIRE(violations.size() == 1);          // moved away
+    CHECK(violations[0].subject == repository.root() + "/.gitconfig");
+    discard(violations);
     CHECK(listing(repository.root() + "/.git/hooks") + read(repository.root() + "/.git/config") == before);
 }
 
@@ -141,7 +154,7 @@ TEST_CASE("what other tools would obey is moved to quarantine, and said") {
         CHECK(fs::exists(moved));
     }
     discard(result.violations);
-    CHECK(result.violations.size() == 4);
+    CHECK(below(root.path(), result.violations).size() == 4);
     CHECK(read(root / ".claude/other") == "fine\n");
     CHECK(read(root / "fine") == "fine\n");
 }

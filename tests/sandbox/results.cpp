@@ -81,27 +81,30 @@ TEST_CASE("T01 killed by a signal is no success, and what was printed before is 
 
 TEST_CASE("T04 T05 the time limit: what was printed before is kept, and it is no success") {
     TempDir root;
-    const auto result = workspace(root.path()).run("for i in 1 2 3; do echo $i; done; echo err >&2; sleep " + tag(1), {.timeout = 2500ms});
+    const auto space = workspace(root.path());
+    const auto limit = ample(space);
+    const auto result = space.run("for i in 1 2 3; do echo $i; done; echo err >&2; sleep " + tag(1), {.timeout = limit});
     INFO(shown(result));
     CHECK(result.outcome == Outcome::timed_out);
     CHECK_FALSE(result.ok());
     CHECK(result.out == "1\n2\n3\n");
     CHECK(result.err == "err\n");
-    CHECK(result.elapsed >= 2500ms);
-    CHECK(result.elapsed < 5500ms);
+    CHECK(result.elapsed >= limit);
+    CHECK(result.elapsed < limit + 20s);
     CHECK_FALSE(runs(tag(1)));
 }
 
 TEST_CASE("T07 grandchildren, setsid and double forks end with it") {
     TempDir root;
-    const auto result = workspace(root.path()).run("setsid sleep " + tag(2) + " & (setsid sh -c 'trap \"\" TERM HUP INT; sleep " + tag(3) + " & wait' &) ; nohup sleep " + tag(4) +
-                                                       " >/dev/null 2>&1 & echo up; sleep " + tag(5), {.timeout = 3s});
+    const auto space = workspace(root.path());
+    const auto result = space.run("setsid sleep " + tag(2) + " & (setsid sh -c 'trap \"\" TERM HUP INT; sleep " + tag(3) + " & wait' &) ; nohup sleep " + tag(4) +
+                                                       " >/dev/null 2>&1 & echo up; sleep " + tag(5), {.timeout = ample(space)});
     INFO(shown(result));
     CHECK(result.outcome == Outcome::timed_out);
     CHECK(result.out == "up\n");
     for (const int number : {2, 3, 4, 5}) {
         CAPTURE(number);
-        CHECK(is_over(tag(number), 2s));
+        CHECK(is_over(tag(number), 10s));
     }
 }
 
@@ -118,10 +121,10 @@ TEST_CASE("T13 a stop token cancels, before, while and after") {
     const auto space = workspace(root.path());
     std::stop_source source;
     std::thread other{[&] {
-        for (int i = 0; i < 400 && !runs(tag(6)); ++i) std::this_thread::sleep_for(50ms);
+        for (int i = 0; i < 1200 && !runs(tag(6)); ++i) std::this_thread::sleep_for(50ms);
         source.request_stop();
     }};
-    const auto result = space.run("echo begun; sleep " + tag(6), {.timeout = 60s, .stop = source.get_token()});
+    const auto result = space.run("echo begun; sleep " + tag(6), {.timeout = 120s, .stop = source.get_token()});
     other.join();
     INFO(shown(result));
     CHECK(result.outcome == Outcome::cancelled);
@@ -142,9 +145,9 @@ TEST_CASE("T13 a stop token cancels, before, while and after") {
 TEST_CASE("T13 Running::stop from another thread") {
     TempDir root;
     const auto space = workspace(root.path());
-    auto running = space.spawn("echo begun; sleep " + tag(7), {.timeout = 60s});
+    auto running = space.spawn("echo begun; sleep " + tag(7), {.timeout = 120s});
     std::thread other{[&] {
-        for (int i = 0; i < 400 && !runs(tag(7)); ++i) std::this_thread::sleep_for(50ms);
+        for (int i = 0; i < 1200 && !runs(tag(7)); ++i) std::this_thread::sleep_for(50ms);
         running.stop();
         running.stop();
     }};
@@ -152,18 +155,19 @@ TEST_CASE("T13 Running::stop from another thread") {
     other.join();
     CHECK(result.outcome == Outcome::cancelled);
     CHECK(result.out == "begun\n");
-    CHECK(is_over(tag(7), 2s));
+    CHECK(is_over(tag(7), 10s));
 }
 
 TEST_CASE("O01 endless output: the limit holds, memory is bounded, every byte is counted") {
     TempDir root;
     const auto space = workspace(root.path());
     std::uint64_t seen = 0;
+    const auto limit = ample(space);
     const long before = start_peak_memory();
-    const auto result = space.run("yes", {.timeout = 3s, .on_stdout = [&](std::string_view bytes) { seen += bytes.size(); }});
+    const auto result = space.run("yes", {.timeout = limit, .on_stdout = [&](std::string_view bytes) { seen += bytes.size(); }});
     CHECK(peak_memory_kib() - before < 8 * 1024 + memory_slack_kib);
     CHECK(result.outcome == Outcome::timed_out);
-    CHECK(result.elapsed < 6s);
+    CHECK(result.elapsed < limit + 20s);
     CHECK(result.out_truncated);
     CHECK(result.out.size() == 1 << 20);
     CHECK(result.out_gap == 1 << 19);
@@ -248,7 +252,8 @@ TEST_CASE("live callbacks give every byte of each stream, in order, as they come
 TEST_CASE("O07 a callback that is slow at every chunk: the limit is kept, and what it was given is in order") {
     TempDir root;
     std::string seen;
-    const auto result = workspace(root.path()).run("seq 2000000; sleep " + tag(8), {.timeout = 4s, .on_stdout = [&](std::string_view bytes) {
+    const auto space = workspace(root.path());
+    const auto result = space.run("seq 2000000; sleep " + tag(8), {.timeout = ample(space), .on_stdout = [&](std::string_view bytes) {
                                                                                        seen += bytes;
                                                                                        std::this_thread::sleep_for(50ms);
                                                                                    }});

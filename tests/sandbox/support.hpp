@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -93,6 +95,13 @@ Subject<Ps...> workspace(const std::string& root, Ps... policies) {
     Subject<Ps...> subject{std::move(*opened)};
     subject.use(tools());
     return subject;
+}
+
+/// A time limit that leaves a command at least a second once it runs: how long a start takes depends on the machine, and on what else it does.
+template <class W>
+std::chrono::milliseconds ample(const W& workspace) {
+    const auto start = workspace.run("true", {.timeout = 300s}).elapsed;
+    return 1s + std::max<std::chrono::milliseconds>(1s, 3 * start);
 }
 
 /// Runs and shows what came out when a check after it fails: `INFO(shown(result))`.

@@ -26,7 +26,7 @@ struct With : Boundary {
     }
 };
 
-bool narrower(const Boundary& a, const Boundary& b) { return static_cast<bool>(a.narrower_than(b)); }
+bool no_wider(const Boundary& a, const Boundary& b) { return static_cast<bool>(a.narrower_than(b)); }
 
 /// "kind subject" of each reason.
 std::vector<std::string> reasons(const Boundary& a, const Boundary& b) {
@@ -44,7 +44,7 @@ using List = std::vector<std::string>;
 /// The first is strictly narrower; these are the reasons why the second is not.
 void check(const Boundary& narrow, const Boundary& wide, const List& expected) {
     CAPTURE(expected.front());
-    CHECK(narrower(narrow, narrow));
+    CHECK(no_wider(narrow, narrow));
     CHECK(reasons(narrow, wide).empty());
     CHECK(reasons(wide, narrow) == expected);
 }
@@ -85,7 +85,7 @@ TEST_CASE("C07 a table of pairs") {
 }
 
 TEST_CASE("what names the same is the same") {
-    const auto same = [](const Boundary& a, const Boundary& b) { return narrower(a, b) && narrower(b, a); };
+    const auto same = [](const Boundary& a, const Boundary& b) { return no_wider(a, b) && no_wider(b, a); };
     CHECK(same(With{}, With{rt::AllowRead{"/usr/share", "/tmp/x", "/srv/work/a"}}));
     CHECK(same(With{}, With{rt::DenyRead{"/data"}}));  // not permitted anyway
     CHECK(same(With{}, With{rt::DenyWrite{"/usr"}}));

@@ -2,6 +2,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <cstdio>
 
 namespace {
@@ -33,6 +34,8 @@ REGISTER_LISTENER("progress", 1, Progress);
 }  // namespace
 
 int main(int argc, char** argv) {
+    // Under nohup, or behind an & in a script, some signals come ignored: bash says so, and what is stopped by them does not stop.
+    for (int signal = 1; signal < 32; ++signal) std::signal(signal, SIG_DFL);
     doctest::Context context{argc, argv};
     const int result = context.run();
     if (context.shouldExit()) return result;  // --help, --list-test-cases: a query, nothing was to be run

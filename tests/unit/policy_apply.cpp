@@ -26,7 +26,7 @@ Boundary made_of(const Ps&... policies) {
     return boundary;
 }
 
-bool mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -44,7 +44,7 @@ TEST_CASE("policies: a domain on both lists is noted once, in either order") {
     const Boundary one =
         made_of(DomainAllowlist<"x.example">{}, DomainDenylist<"X.example">{}, runtime::DomainDenylist{"x.example"});
     REQUIRE(one.notes.size() == 1);
-    CHECK(mentions(one.notes[0], "\"x.example\" is both allowed and denied"));
+    CHECK(says(one.notes[0], "\"x.example\" is both allowed and denied"));
     CHECK(made_of(DomainDenylist<"x.example">{}, DomainAllowlist<"x.example">{}).notes.size() == 1);
 }
 
@@ -81,8 +81,8 @@ TEST_CASE("policies: environment") {
 TEST_CASE("policies: two literal values for one variable are refused") {
     const Boundary b = made_of(EnvValue<"NODE_ENV", "test">{}, EnvValue<"NODE_ENV", "production">{});
     REQUIRE(b.refusals.size() == 1);
-    CHECK(mentions(b.refusals[0], "bailey: a variable has one value"));
-    CHECK(mentions(b.refusals[0], "\"NODE_ENV\" is both \"test\" and \"production\""));
+    CHECK(says(b.refusals[0], "bailey: a variable has one value"));
+    CHECK(says(b.refusals[0], "\"NODE_ENV\" is both \"test\" and \"production\""));
 }
 
 TEST_CASE("policies: the smaller of two limits holds") {
@@ -104,8 +104,8 @@ TEST_CASE("policies: one upstream proxy") {
     const Boundary two = made_of(UpstreamProxy<"http://p.example:3128">{}, runtime::UpstreamProxy{"http://me:s3cr3t@q.example"});
     CHECK(two.upstream_proxy == "http://p.example:3128");
     REQUIRE(two.refusals.size() == 1);
-    CHECK(mentions(two.refusals[0], "\"http://p.example:3128\" and \"http://...@q.example\""));
-    CHECK_FALSE(mentions(two.refusals[0], "s3cr3t"));
+    CHECK(says(two.refusals[0], "\"http://p.example:3128\" and \"http://...@q.example\""));
+    CHECK_FALSE(says(two.refusals[0], "s3cr3t"));
 }
 
 TEST_CASE("policies: Unix sockets by path are macOS only") {
@@ -113,8 +113,8 @@ TEST_CASE("policies: Unix sockets by path are macOS only") {
          {made_of(UnixSocketAllowlist<"/run/x.sock">{}), made_of(runtime::UnixSocketAllowlist{"/run/x.sock"})}) {
         if constexpr (on_linux) {
             REQUIRE(b.refusals.size() == 1);
-            CHECK(mentions(b.refusals[0], "seccomp filter that stops them sees no paths; use AllUnixSockets"));
-            CHECK(mentions(b.refusals[0], "\"/run/x.sock\""));
+            CHECK(says(b.refusals[0], "seccomp filter that stops them sees no paths; use AllUnixSockets"));
+            CHECK(says(b.refusals[0], "\"/run/x.sock\""));
         } else {
             CHECK(b.unix_sockets == List{"/run/x.sock"});
             CHECK(b.refusals.empty());
@@ -177,8 +177,8 @@ TEST_CASE("run-time policies: bad values are refused one by one, good ones stay"
     for (std::size_t i = 0; i < b.refusals.size(); ++i) {
         CAPTURE(b.refusals[i]);
         CHECK(b.refusals[i].starts_with("bailey: "));
-        CHECK(mentions(b.refusals[i], "(in runtime::"));
-        CHECK(mentions(b.refusals[i], expected[i]));
+        CHECK(says(b.refusals[i], "(in runtime::"));
+        CHECK(says(b.refusals[i], expected[i]));
     }
 }
 
@@ -188,5 +188,5 @@ TEST_CASE("run-time policies: no refusal shows a secret") {
         made_of(runtime::Env{{"GH_TOKEN", "s3cr3t\0"s}, {"UID", "s3cr3t"}}, runtime::UpstreamProxy{"http://me:s3cr3t@bad host"},
                 runtime::UpstreamProxy{"socks5://me:s3cr3t@p.example"});
     REQUIRE(b.refusals.size() == 4);
-    for (const std::string& refusal : b.refusals) CHECK_FALSE(mentions(refusal, "s3cr3t"));
+    for (const std::string& refusal : b.refusals) CHECK_FALSE(says(refusal, "s3cr3t"));
 }

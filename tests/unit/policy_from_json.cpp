@@ -29,7 +29,7 @@ std::string refusal(std::string_view text) {
 
 using List = std::vector<std::string>;
 
-constexpr std::string_view everything = R"({
+constexpr std::string_view every_key = R"({
   "$schema": "https://example.com/policy.schema.json",
   "read": {"allow": ["~/.cargo"], "deny": ["keys"]},
   "write": {"allow": ["/srv/out"], "deny": [".env", "ci"]},
@@ -43,7 +43,7 @@ constexpr std::string_view everything = R"({
 }  // namespace
 
 TEST_CASE("from_json: every key") {
-    const auto b = made_of(runtime::from_json(everything));
+    const auto b = made_of(runtime::from_json(every_key));
     CHECK(b.refusals == List{});
     CHECK(b.read_grants == List{"~/.cargo"});
     CHECK(b.read_denials == List{"keys"});
@@ -62,7 +62,7 @@ TEST_CASE("from_json: every key") {
 }
 
 TEST_CASE("from_json and to_json go round") {
-    const auto once = runtime::to_json(made_of(runtime::from_json(everything)));
+    const auto once = runtime::to_json(made_of(runtime::from_json(every_key)));
     const auto again = made_of(runtime::from_json(once));
     CHECK(again.refusals.empty());
     CHECK(runtime::to_json(again) == once);
@@ -125,7 +125,7 @@ TEST_CASE("the schema and the reader know the same keys") {
     if (top == nullptr) return;  // run by hand
     std::ifstream file{std::string{top} + "/docs/policy.schema.json"};
     const auto schema = nlohmann::json::parse(std::string{std::istreambuf_iterator<char>{file}, {}});
-    const auto example = nlohmann::json::parse(everything);
+    const auto example = nlohmann::json::parse(every_key);
     CHECK(schema["additionalProperties"] == false);
     for (const auto& entry : schema["properties"].items()) {
         const std::string key = entry.key();

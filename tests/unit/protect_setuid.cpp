@@ -47,3 +47,15 @@ TEST_CASE("protect: a setuid file deep down") {
     REQUIRE(violations.size() == 1);
     CHECK(mode_of(violations[0].subject) == 0755);
 }
+
+TEST_CASE("protect: a directory that somebody removes meanwhile is not said to be one that cannot be listed") {
+    const Place place;
+    const std::string gone = place.workspace + "/gone";
+    for (const int how : {O_RDONLY, bailey::srt::detail::search_only}) {
+        REQUIRE(::mkdir(gone.c_str(), 0700) == 0);
+        const bailey::process::Fd directory{::open(gone.c_str(), how | O_DIRECTORY | O_CLOEXEC)};
+        REQUIRE(directory);
+        REQUIRE(::rmdir(gone.c_str()) == 0);
+        CHECK(bailey::srt::list_directory(directory.get(), [](std::string_view, unsigned char) { return true; }));
+    }
+}
