@@ -7,7 +7,7 @@ from tree import TOP, conclude
 EXPECTED = """
 .ci/run CHANGELOG.md CMakeLists.txt CONTRIBUTING.md LICENSE README.md SECURITY.md benchmarks/ docs/ examples/ include/bailey/bailey.hpp meson.build
 single_include/bailey/bailey.hpp subprojects/doctest.wrap subprojects/fmt.wrap tests/compile_fail/ tests/consume/ tests/house/
-tests/process/ tests/sandbox/ tests/static/ tests/unit/ tools/amalgamate tools/demo tools/picture tools/setup tools/test
+scripts/ tests/process/ tests/sandbox/ tests/static/ tests/unit/ tools/amalgamate tools/demo tools/picture tools/setup tools/test
 """.split()
 
 problems = [f"{name} is missing" for name in EXPECTED if not (TOP / name).exists()]

@@ -58,7 +58,7 @@ private:
 };
 
 /// Whatever the other tests go through: these look at how srt itself is started.
-bailey::Workspace<> cold(const std::string& root) { return bailey::Workspace<>{root, tools()}; }
+bailey::Workspace<> started_cold(const std::string& root) { return bailey::Workspace<>{root, tools()}; }
 
 /// A directory that no default grant covers, with a file that must stay as it is.
 struct Untouched : TempDir {
@@ -74,7 +74,7 @@ TEST_CASE("guarantee 0, F22: during a run srt's directory is private and empty, 
     TempDir root;
     REQUIRE(host("cd " + root.path() + " && git init -q . && echo x > tracked && git add . && " + git_identity + "git commit -qm m") == 0);
     const auto before = host_output("ls -A " + root.path());
-    Paused run{cold(root.path()), "ls -A; git status --porcelain; git add . && git status --porcelain"};
+    Paused run{started_cold(root.path()), "ls -A; git status --porcelain; git add . && git status --porcelain"};
 
     CHECK(run.said() == before);  // no phantom inside: not in the listing, not for git
     CHECK(host_output("ls -A " + root.path()) == before);
@@ -131,7 +131,7 @@ TEST_CASE("guarantee 0: the private directories go with the workspace") {
 
 TEST_CASE("guarantee 1: the settings are sealed in a memfd, and nowhere else") {
     TempDir root;
-    Paused run{cold(root.path()), "ls -l /proc/[0-9]*/fd 2>/dev/null | grep memfd; readlink /proc/self/fd/3"};
+    Paused run{started_cold(root.path()), "ls -l /proc/[0-9]*/fd 2>/dev/null | grep memfd; readlink /proc/self/fd/3"};
     CHECK(run.said() == "");  // and unreachable from inside
     const auto srt = Paused::srt();
     CHECK(srt.words.find(std::string{"--settings\0/proc/self/fd/3\0", 27}) != srt.words.npos);
@@ -191,7 +191,7 @@ TEST_CASE("guarantee 1: 0, 1 and 2 are all that is open inside, however careless
 TEST_CASE("guarantee 2: srt starts in a fixed environment; the command's values are in no argv") {
     TempDir root;
     ::setenv("BAILEY_TEST_HOST_SECRET", "host-secret-4711", 1);
-    Paused run{cold(root.path()), "printf '%s\\n' \"$VALUE\"; cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -c 'value-471[1]'",
+    Paused run{started_cold(root.path()), "printf '%s\\n' \"$VALUE\"; cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -c 'value-471[1]'",
                {.env = {{"VALUE", "value-4711"}, {"LANG", "xx"}}}};
     ::unsetenv("BAILEY_TEST_HOST_SECRET");
     CHECK(run.said() == "value-4711\n0\n");  // in the environment, and in no process's arguments

@@ -47,8 +47,8 @@ int broker_pid() {
     return -1;
 }
 
-const std::string by_proxy = "export NO_PROXY= no_proxy=; ";
-std::string fetch(const std::string& url) { return by_proxy + "curl -sS -m20 --noproxy '' -o /dev/null -w '%{http_code}\\n' " + url; }
+const std::string through_proxy = "export NO_PROXY= no_proxy=; ";
+std::string fetch(const std::string& url) { return through_proxy + "curl -sS -m20 --noproxy '' -o /dev/null -w '%{http_code}\\n' " + url; }
 
 }  // namespace
 
@@ -320,7 +320,7 @@ TEST_CASE("a host that no rule decides is asked about: once, for the session, or
         const std::lock_guard lock{mutex};
         return asked.size();
     };
-    const auto denied = session.run(by_proxy + "curl -sv -m20 --noproxy '' https://" + address);
+    const auto denied = session.run(through_proxy + "curl -sv -m20 --noproxy '' https://" + address);
     INFO(shown(denied));
     CHECK(denied.err.find("403 ask the operator") != std::string::npos);  // the command sees why
     REQUIRE(denied.violations.size() == 1);
