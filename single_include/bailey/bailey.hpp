@@ -8186,6 +8186,12 @@ public:
     [[nodiscard]] const Boundary& boundary() const { return boundary_; }
     [[nodiscard]] const process::Fd& root() const { return pins_.front().fd; }
     [[nodiscard]] const PrivateDirectory& directory() const { return *private_; }
+    /// The root and the grants.
+    [[nodiscard]] std::vector<std::string> pinned() const {
+        std::vector<std::string> paths;
+        for (const auto& pin : pins_) paths.push_back(pin.identity.path);
+        return paths;
+    }
 
     /// The tools are found once, here; what is wrong with them is said when a command is run.
     void use(const Tools& tools) {
@@ -8534,7 +8540,7 @@ namespace bailey::srt {
 class Fingerprint {
 public:
     Fingerprint() = default;
-    Fingerprint(settings::FilesystemRules rules, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited()} {
+    Fingerprint(settings::FilesystemRules rules, const std::vector<std::string>& pinned, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited()} {
         std::vector<std::string> paths;
         for (const auto* list : {&rules_.deny_read, &rules_.allow_read, &rules_.allow_write, &rules_.deny_write}) {
             for (const auto& path : *list) {
@@ -8543,8 +8549,12 @@ public:
         }
         paths::sort_once(paths);
         for (const auto& path : paths) {
-            // In bailey's own directories names come and go all the time, and no sandbox has a hand in it.
-            if (!paths::is_within(path, own_directories)) directories_.emplace_back(paths::parent(path));
+            // Only where a command can swap names. Not for what is pinned: the sandbox itself sees that it was given that, and not
+            // in bailey's own directories, where names come and go all the time.
+            const auto above = paths::parent(path);
+            if (paths::is_within_any(above, rules_.allow_write) && !paths::is_within(path, own_directories) &&
+                std::find(pinned.begin(), pinned.end(), path) == pinned.end())
+                directories_.emplace_back(above);
         }
         paths::sort_once(directories_);
         paths.emplace_back(defaults::srt_tmp);  // srt looks at it uncalled
@@ -9027,7 +9037,7 @@ private:
     [[nodiscard]] Fingerprint fingerprint(const Memory& memory, const std::string& script) const {
         const auto tools = sandbox_->tools();
         if (!tools) return {};
-        return {settings::filesystem_rules(sandbox_->boundary(), sandbox_->context(*tools, memory, directories_.sockets, script)), sandbox_->directory().base()};
+        return {settings::filesystem_rules(sandbox_->boundary(), sandbox_->context(*tools, memory, directories_.sockets, script)), sandbox_->pinned(), sandbox_->directory().base()};
     }
 
     [[nodiscard]] Result<PreparedSandbox> lay_out(const Memory& memory, bool announce) {

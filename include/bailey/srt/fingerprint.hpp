@@ -26,7 +26,7 @@ namespace bailey::srt {
 class Fingerprint {
 public:
     Fingerprint() = default;
-    Fingerprint(settings::FilesystemRules rules, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited()} {
+    Fingerprint(settings::FilesystemRules rules, const std::vector<std::string>& pinned, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited()} {
         std::vector<std::string> paths;
         for (const auto* list : {&rules_.deny_read, &rules_.allow_read, &rules_.allow_write, &rules_.deny_write}) {
             for (const auto& path : *list) {
@@ -35,8 +35,12 @@ public:
         }
         paths::sort_once(paths);
         for (const auto& path : paths) {
-            // In bailey's own directories names come and go all the time, and no sandbox has a hand in it.
-            if (!paths::is_within(path, own_directories)) directories_.emplace_back(paths::parent(path));
+            // Only where a command can swap names. Not for what is pinned: the sandbox itself sees that it was given that, and not
+            // in bailey's own directories, where names come and go all the time.
+            const auto above = paths::parent(path);
+            if (paths::is_within_any(above, rules_.allow_write) && !paths::is_within(path, own_directories) &&
+                std::find(pinned.begin(), pinned.end(), path) == pinned.end())
+                directories_.emplace_back(above);
         }
         paths::sort_once(directories_);
         paths.emplace_back(defaults::srt_tmp);  // srt looks at it uncalled

@@ -77,6 +77,12 @@ public:
     [[nodiscard]] const Boundary& boundary() const { return boundary_; }
     [[nodiscard]] const process::Fd& root() const { return pins_.front().fd; }
     [[nodiscard]] const PrivateDirectory& directory() const { return *private_; }
+    /// The root and the grants.
+    [[nodiscard]] std::vector<std::string> pinned() const {
+        std::vector<std::string> paths;
+        for (const auto& pin : pins_) paths.push_back(pin.identity.path);
+        return paths;
+    }
 
     /// The tools are found once, here; what is wrong with them is said when a command is run.
     void use(const Tools& tools) {

@@ -257,7 +257,7 @@ private:
     [[nodiscard]] Fingerprint fingerprint(const Memory& memory, const std::string& script) const {
         const auto tools = sandbox_->tools();
         if (!tools) return {};
-        return {settings::filesystem_rules(sandbox_->boundary(), sandbox_->context(*tools, memory, directories_.sockets, script)), sandbox_->directory().base()};
+        return {settings::filesystem_rules(sandbox_->boundary(), sandbox_->context(*tools, memory, directories_.sockets, script)), sandbox_->pinned(), sandbox_->directory().base()};
     }
 
     [[nodiscard]] Result<PreparedSandbox> lay_out(const Memory& memory, bool announce) {
