@@ -55,9 +55,9 @@ private:
     TempDir place_{"bailey-repository"};
 };
 
-/// What was found below that directory. The default grant of /tmp is everybody's: what else happens there is told too.
-std::vector<bailey::Violation> below(const std::string& root, std::vector<bailey::Violation> violations) {
-    std::erase_if(violations, [&](const auto& violation) { return !violation.subject.starts_with(root + "/"); });
+/// What was planted below that directory. The default grant of /tmp is everybody's: what else happens there is told too, and so is what was refused.
+std::vector<bailey::Violation> planted_below(const std::string& root, std::vector<bailey::Violation> violations) {
+    std::erase_if(violations, [&](const auto& violation) { return violation.kind != bailey::ViolationKind::planted_file || !violation.subject.starts_with(root + "/"); });
     return violations;
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("G09 git itself is told that its settings and hooks are closed") {
                                                          "rm -rf .git/hooks; mv .git/hooks h && echo moved; git status >/dev/null && echo status");
     INFO(shown(result));
     CHECK(result.out == "global\nstatus\n");  // its HOME is the workspace: there is a .gitconfig now, which is
-    const auto violations = below(repository.root(), result.violations);
+    const auto violations = planted_below(repository.root(), result.violations);
     REQUIRE(violations.size() == 1);          // moved away
     CHECK(violations[0].subject == repository.root() + "/.gitconfig");
     discard(violations);
@@ -154,7 +154,7 @@ TEST_CASE("what other tools would obey is moved to quarantine, and said") {
         CHECK(fs::exists(moved));
     }
     discard(result.violations);
-    CHECK(below(root.path(), result.violations).size() == 4);
+    CHECK(planted_below(root.path(), result.violations).size() == 4);
     CHECK(read(root / ".claude/other") == "fine\n");
     CHECK(read(root / "fine") == "fine\n");
 }

@@ -15,9 +15,10 @@
 #include <bailey/policy/weakenings.hpp>
 
 using namespace bailey;
-using List = std::vector<std::string>;
 
 namespace {
+
+using List = std::vector<std::string>;
 
 template <Policy... Ps>
 Boundary made_of(const Ps&... policies) {

@@ -125,19 +125,19 @@ TEST_CASE("the schema and the reader know the same keys") {
     if (top == nullptr) return;  // run by hand
     std::ifstream file{std::string{top} + "/docs/policy.schema.json"};
     const auto schema = nlohmann::json::parse(std::string{std::istreambuf_iterator<char>{file}, {}});
-    const auto example = nlohmann::json::parse(every_key);
+    const auto whole = nlohmann::json::parse(every_key);
     CHECK(schema["additionalProperties"] == false);
     for (const auto& entry : schema["properties"].items()) {
         const std::string key = entry.key();
         const auto& inner = entry.value();
         CAPTURE(key);
-        if (key != "unix_sockets") CHECK(example.contains(key));
+        if (key != "unix_sockets") CHECK(whole.contains(key));
         if (!inner.contains("properties")) continue;
         CHECK(inner["additionalProperties"] == false);
-        for (const auto& member : inner["properties"].items()) CHECK(example[key].contains(member.key()));
-        CHECK(inner["properties"].size() == example[key].size());
+        for (const auto& member : inner["properties"].items()) CHECK(whole[key].contains(member.key()));
+        CHECK(inner["properties"].size() == whole[key].size());
     }
-    CHECK(schema["properties"].size() == example.size() + 1);
+    CHECK(schema["properties"].size() == whole.size() + 1);
 }
 
 TEST_CASE("from_srt_settings: never wider than srt was told") {
