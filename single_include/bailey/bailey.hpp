@@ -8997,6 +8997,7 @@ public:
 
 private:
     static constexpr std::size_t most_lines = 1000;  // that are kept of what one command was refused
+    static constexpr std::size_t most_questions = 1000;
     static constexpr int most_failures = 2;          // of brokers in a row, before there is none
 
     struct Question {
@@ -9105,6 +9106,10 @@ private:
         } else if (frame.letter == 'V' && fields.size() == 2) {
             if (const auto of = lines_.find(fields[0]); of != lines_.end() && of->second.size() < most_lines) of->second.push_back(fields[1]);
         } else if (frame.letter == 'A' && fields.size() == 3) {
+            if (questions_.size() >= most_questions) {
+                broker_->frames.send('A', {fields[0], "no", "too many questions wait for an answer"});
+                return;
+            }
             questions_.push_back({fields[0], broker_number_, {fields[2], number(fields[1])}});
             changed_.notify_all();
         } else if (frame.letter == 'F' && fields.size() == 1) {
@@ -9335,7 +9340,7 @@ private:
                     continue;
                 }
                 if (broker_ && question->broker == broker_number_)
-                    broker_->frames.send('A', {question->number, answer.kind() == NetworkAnswer::Kind::denied ? "no" : "yes", answer.reason()});
+                    broker_->frames.send('A', {question->number, answer.kind() == NetworkAnswer::Kind::denied ? "no" : "yes", std::string{answer.reason().c_str()}});  // up to a NUL, which ends a field
                 question = questions_.erase(question);
             }
             wakeup_.ring();
@@ -9888,6 +9893,33 @@ private:
 
 namespace bailey {
 
+namespace detail {
+/// In quotes, and in printable ASCII but for letters of other scripts: no line of its own, and nothing that turns the text around.
+[[nodiscard]] inline std::string plain(std::string_view subject) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string text;
+    const auto spell_out = [&](std::string_view bytes) {
+        for (const char byte : bytes) text += text::concat({"\\x", hex.substr(static_cast<unsigned char>(byte) >> 4, 1), hex.substr(byte & 15, 1)});
+    };
+    const auto quoted = paths::quoted(subject);
+    for (std::string_view rest = quoted; !rest.empty();) {
+        const auto size = paths::utf8_character(rest);
+        const auto character = rest.substr(0, size == 0 ? 1 : size);
+        rest.remove_prefix(character.size());
+        // C1 controls (U+0080-9F), U+2000-206F (separators, marks of direction) and U+FEFF; what is no UTF-8
+        const bool steers = size == 0 || (size == 2 && character[0] == '\xC2' && static_cast<unsigned char>(character[1]) < 0xA0) ||
+                            (size == 3 && character[0] == '\xE2' && (character[1] == '\x80' || (character[1] == '\x81' && static_cast<unsigned char>(character[2]) < 0xB0))) ||
+                            character == "\xEF\xBB\xBF";
+        if (steers) {
+            spell_out(character);
+        } else {
+            text += character;
+        }
+    }
+    return text;
+}
+}  // namespace detail
+
 /// A paragraph that tells a model what stopped its command and what could be done, one line for each; empty when there is nothing to
 /// tell. Subjects are quoted, so that a file's name cannot pretend to be an instruction on a line of its own.
 [[nodiscard]] inline std::string to_model_text(std::span<const Violation> violations) {
@@ -9904,7 +9936,7 @@ namespace bailey {
             case ViolationKind::setuid_file: what = "may not leave setuid or setgid"; break;
             case ViolationKind::limit: what = "ran into a limit on"; break;
         }
-        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", paths::quoted(violation.subject), ": ", violation.rule, ". Remedy: ", violation.remedy, ".\n"});
+        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", detail::plain(violation.subject), ": ", violation.rule, ". Remedy: ", violation.remedy, ".\n"});
     }
     return text + "Do not try to get around it; where the remedy is a policy, only the user can grant it.\n";
 }

@@ -217,6 +217,7 @@ public:
 
 private:
     static constexpr std::size_t most_lines = 1000;  // that are kept of what one command was refused
+    static constexpr std::size_t most_questions = 1000;
     static constexpr int most_failures = 2;          // of brokers in a row, before there is none
 
     struct Question {
@@ -325,6 +326,10 @@ private:
         } else if (frame.letter == 'V' && fields.size() == 2) {
             if (const auto of = lines_.find(fields[0]); of != lines_.end() && of->second.size() < most_lines) of->second.push_back(fields[1]);
         } else if (frame.letter == 'A' && fields.size() == 3) {
+            if (questions_.size() >= most_questions) {
+                broker_->frames.send('A', {fields[0], "no", "too many questions wait for an answer"});
+                return;
+            }
             questions_.push_back({fields[0], broker_number_, {fields[2], number(fields[1])}});
             changed_.notify_all();
         } else if (frame.letter == 'F' && fields.size() == 1) {
@@ -555,7 +560,7 @@ private:
                     continue;
                 }
                 if (broker_ && question->broker == broker_number_)
-                    broker_->frames.send('A', {question->number, answer.kind() == NetworkAnswer::Kind::denied ? "no" : "yes", answer.reason()});
+                    broker_->frames.send('A', {question->number, answer.kind() == NetworkAnswer::Kind::denied ? "no" : "yes", std::string{answer.reason().c_str()}});  // up to a NUL, which ends a field
                 question = questions_.erase(question);
             }
             wakeup_.ring();
