@@ -8139,12 +8139,112 @@ private:
 
 }  // namespace bailey::srt
 
+// ---- bailey/srt/tree_watch.hpp ----
+// Tells by inotify that nothing has happened in a tree, so that nobody has to look again. Linux only.
+
+#if defined(__linux__)
+#include <sys/inotify.h>
+#include <sys/vfs.h>
+#endif
+
+namespace bailey::srt {
+
+/// Counts what happens to names, modes and contents. The kernel queues an event within the system call that causes it: when a command
+/// has ended, what it did has been counted. A new directory is not watched: then the count is no longer known, until a new watch.
+class TreeWatch {
+public:
+    /// `directory` is absolute and free of links. Null: not everything in it can be seen (a network's file system, too many directories,
+    /// one of ours that cannot be listed).
+    [[nodiscard]] static std::unique_ptr<TreeWatch> open([[maybe_unused]] const std::string& directory) {
+#if defined(__linux__)
+        std::unique_ptr<TreeWatch> watch{new TreeWatch};
+        watch->queue_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+        const process::Fd top{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | detail::no_follow)};
+        if (watch->queue_ && top && watch->add(top, 0)) return watch;
+#endif
+        return nullptr;
+    }
+
+    /// How much has happened so far, as far as it is known.
+    [[nodiscard]] std::optional<std::uint64_t> count() {
+#if defined(__linux__)
+        alignas(inotify_event) char bytes[16 * 1024];
+        for (ssize_t size; !blind_ && (size = ::read(queue_.get(), bytes, sizeof bytes)) > 0;) {
+            for (ssize_t at = 0; at < size;) {
+                inotify_event event;
+                std::memcpy(&event, bytes + at, sizeof event);
+                at += static_cast<ssize_t>(sizeof event + event.len);
+                ++count_;
+                const bool new_directory = (event.mask & IN_ISDIR) != 0 && (event.mask & (IN_CREATE | IN_MOVED_TO)) != 0;
+                if (new_directory || (event.mask & (IN_Q_OVERFLOW | IN_UNMOUNT | IN_MOVE_SELF)) != 0) blind_ = true;
+            }
+        }
+#endif
+        if (blind_) return std::nullopt;
+        return count_;
+    }
+
+private:
+    static constexpr std::size_t most_directories = 30'000;
+
+    TreeWatch() = default;
+
+#if defined(__linux__)
+    bool add(const process::Fd& directory, int depth) {
+        struct stat status {};
+        if (depth > 100 || ++directories_ > most_directories || ::fstat(directory.get(), &status) != 0) return false;
+        if (status.st_dev != device_) {
+            struct statfs file_system {};
+            if (::fstatfs(directory.get(), &file_system) != 0 || !tells_of_everything(static_cast<std::uint64_t>(file_system.f_type))) return false;
+            device_ = status.st_dev;
+        }
+        // Watched before it is listed: a directory that is made in between is an event. By descriptor: its name may be swapped.
+        if (::inotify_add_watch(queue_.get(), text::concat({"/proc/self/fd/", std::to_string(directory.get())}).c_str(),
+                                IN_ATTRIB | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR) < 0)
+            return false;
+        bool all = true;
+        const bool listed = list_directory(directory.get(), [&](std::string_view name, unsigned char type) {
+            if (type != DT_DIR && type != DT_UNKNOWN) return true;
+            const std::string entry{name};
+            const process::Fd below{::openat(directory.get(), entry.c_str(), O_RDONLY | O_DIRECTORY | detail::no_follow)};
+            if (below) {
+                all = add(below, depth + 1);
+            } else if (errno != ENOTDIR && errno != ELOOP && errno != ENOENT) {
+                // What others keep to themselves no command of ours can change either.
+                struct stat closed {};
+                all = errno == EACCES && ::fstatat(directory.get(), entry.c_str(), &closed, AT_SYMLINK_NOFOLLOW) == 0 && closed.st_uid != ::geteuid() && (closed.st_mode & S_IWOTH) == 0;
+            }
+            return all;
+        });
+        return listed && all;
+    }
+
+    /// Others change without this kernel's doing.
+    [[nodiscard]] static bool tells_of_everything(std::uint64_t file_system) {
+        for (const std::uint64_t known : {0xEF53ULL /* ext */, 0x58465342ULL /* xfs */, 0x9123683EULL /* btrfs */, 0x01021994ULL /* tmpfs */, 0xF2F52010ULL /* f2fs */})
+            if ((file_system & 0xFFFFFFFFULL) == known) return true;
+        return false;
+    }
+#endif
+
+    process::Fd queue_;
+    dev_t device_{};
+    std::size_t directories_ = 0;
+    std::uint64_t count_ = 0;
+    bool blind_ = false;
+};
+
+}  // namespace bailey::srt
+
 // ---- bailey/srt/sandbox.hpp ----
 // One workspace's sandbox: what is decided once (paths, tools, private directory), what each run is made from, and the look around after it.
 
 namespace bailey::srt {
 
 class Sandbox;
+
+/// How much has happened in each of the directories that commands can write; nothing for one that is not watched.
+using Happened = std::vector<std::optional<std::uint64_t>>;
 
 /// What stood in the workspace when a run began, by which what it adds is told apart. Overlapping runs share the oldest.
 class Memory {
@@ -8159,13 +8259,14 @@ public:
 
 private:
     friend Sandbox;
-    Memory(std::shared_ptr<const Sandbox> sandbox, std::shared_ptr<const ProtectedSnapshot> snapshot)
-        : sandbox_{std::move(sandbox)}, snapshot_{std::move(snapshot)} {
+    Memory(std::shared_ptr<const Sandbox> sandbox, std::shared_ptr<const ProtectedSnapshot> snapshot, Happened before)
+        : sandbox_{std::move(sandbox)}, snapshot_{std::move(snapshot)}, before_{std::move(before)} {
         ::clock_gettime(CLOCK_REALTIME, &began_);
     }
 
     std::shared_ptr<const Sandbox> sandbox_;
     std::shared_ptr<const ProtectedSnapshot> snapshot_;
+    Happened before_;
     timespec began_{};
 };
 
@@ -8278,10 +8379,44 @@ public:
     /// not be able to vouch for each other's files.
     [[nodiscard]] Result<Memory> remember() const {
         const std::lock_guard lock{snapshots_mutex_};
-        auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
-        if (!snapshot) return snapshot.error();
-        snapshots_.push_back(std::make_shared<const ProtectedSnapshot>(std::move(*snapshot)));
-        return Memory{shared_from_this(), snapshots_.back()};
+        auto before = count_happenings();
+        const bool still = looked_at_ && quiet(looked_at_->before, before) && (snapshots_.empty() || snapshots_.front() == looked_at_->snapshot);
+        if (!still) {
+            auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
+            if (!snapshot) return snapshot.error();
+            auto shared = std::make_shared<const ProtectedSnapshot>(std::move(*snapshot));
+            looked_at_.reset();
+            if (snapshots_.empty()) looked_at_.emplace(LookedAt{shared, before});
+            snapshots_.push_back(std::move(shared));
+        } else {
+            snapshots_.push_back(looked_at_->snapshot);
+        }
+        return Memory{shared_from_this(), snapshots_.back(), std::move(before)};
+    }
+
+    /// From now on nobody looks at a tree again in which nothing has happened. Takes as long as looking at all of them; call it again
+    /// from time to time: a watch ends when a directory is made.
+    void watch() const {
+        const auto directories = writable_paths(boundary_);
+        for (std::size_t i = 0; i < directories.size(); ++i) {
+            {
+                const std::lock_guard lock{snapshots_mutex_};
+                watches_.resize(directories.size());
+                if (watches_[i].watch ? watches_[i].watch->count().has_value() : process::Clock::now() < watches_[i].not_before) continue;
+            }
+            auto watch = TreeWatch::open(directories[i]);
+            const std::lock_guard lock{snapshots_mutex_};
+            watches_[i] = {std::move(watch), ++watches_made_ << 32, process::Clock::now() + std::chrono::minutes{1}};
+        }
+    }
+
+    [[nodiscard]] static bool quiet(const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& after) { return before && after && *before == *after; }
+    [[nodiscard]] static bool quiet(const Happened& before, const Happened& after) {
+        return !after.empty() && std::equal(before.begin(), before.end(), after.begin(), after.end(), [](const auto& a, const auto& b) { return quiet(a, b); });
+    }
+    [[nodiscard]] Happened happened() const {
+        const std::lock_guard lock{snapshots_mutex_};
+        return count_happenings();
     }
 
     /// Denied paths that do not exist yet, where a command could create them.
@@ -8371,7 +8506,18 @@ private:
 
     void forget(const std::shared_ptr<const ProtectedSnapshot>& snapshot) const {
         const std::lock_guard lock{snapshots_mutex_};
-        std::erase(snapshots_, snapshot);
+        // One of them: runs that saw the same hold the same.
+        if (const auto found = std::find(snapshots_.begin(), snapshots_.end(), snapshot); found != snapshots_.end()) snapshots_.erase(found);
+    }
+
+    [[nodiscard]] Happened count_happenings() const {
+        Happened counts;
+        for (const auto& watched : watches_) {
+            auto count = watched.watch ? watched.watch->count() : std::nullopt;
+            if (count) *count += watched.first;
+            counts.push_back(count);
+        }
+        return counts;
     }
 
     /// Later entries win; a command's own come last.
@@ -8415,6 +8561,18 @@ private:
     std::shared_ptr<PrivateDirectory> private_;
     mutable std::mutex snapshots_mutex_;
     mutable std::vector<std::shared_ptr<const ProtectedSnapshot>> snapshots_;  // of the runs that have not ended, the oldest first
+    struct Watched {
+        std::unique_ptr<TreeWatch> watch;
+        std::uint64_t first = 0;  // of its numbers: no two watches have one in common
+        process::Clock::time_point not_before{};  // where it could not see everything, it is not tried at every turn
+    };
+    struct LookedAt {
+        std::shared_ptr<const ProtectedSnapshot> snapshot;
+        Happened before;
+    };
+    mutable std::vector<Watched> watches_;  // of each writable directory; empty until somebody wants them
+    mutable std::uint64_t watches_made_ = 0;
+    mutable std::optional<LookedAt> looked_at_;
     mutable std::mutex tools_mutex_;
     std::optional<Result<FoundTools>> tools_;
 };
@@ -8424,8 +8582,15 @@ inline Memory::~Memory() {
 }
 
 inline std::vector<Violation> Memory::look_around() const {
+    const auto after = sandbox_->happened();
+    if (Sandbox::quiet(before_, after)) return {};
     auto violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
-    for (auto& violation : strip_setuid_files(writable_paths(sandbox_->boundary()), began_)) violations.push_back(std::move(violation));
+    auto directories = writable_paths(sandbox_->boundary());
+    std::vector<std::string> touched;
+    for (std::size_t i = 0; i < directories.size(); ++i) {
+        if (i >= before_.size() || i >= after.size() || !Sandbox::quiet(before_[i], after[i])) touched.push_back(std::move(directories[i]));
+    }
+    for (auto& violation : strip_setuid_files(touched, began_)) violations.push_back(std::move(violation));
     return violations;
 }
 
@@ -9268,6 +9433,7 @@ private:
         }
         if (settling_) see_ready();
         if (!another) return;
+        sandbox_->watch();
         const auto memory = sandbox_->remember();
         // A place that is denied and does not exist would have to be held: a file in the workspace with no command running.
         auto prepared = memory && sandbox_->missing_denials().empty() ? lay_out(*memory, true) : Error{ErrorCode::process, "bailey: nothing can be prepared"};

@@ -188,6 +188,46 @@ TEST_CASE("what is swapped and swapped back while a sandbox is being prepared is
     }
 }
 
+TEST_CASE("what a command leaves is found in trees that are watched, too") {
+    TempDir root, granted{"bailey-granted"};
+    REQUIRE(host("cd " + root.path() + " && git init -q . && mkdir -p a/b/c/d old && cp /bin/true old/program && cp /bin/true a/b/c/d/program && cp /bin/true " + (granted / "program")) == 0);
+    const auto workspace = plain(root.path(), bailey::runtime::AllowWrite{granted.path()});
+    const auto session = workspace.open_session();
+    REQUIRE(session.run("true").ok());
+    const auto setuid = [](const std::string& path) { return (fs::status(path).permissions() & (fs::perms::set_uid | fs::perms::set_gid)) != fs::perms::none; };
+    const auto attempt = [&](const std::string& command, const std::string& path, ViolationKind kind) {
+        INFO(command);
+        REQUIRE(has_waiting(session));  // by then the trees are watched again
+        CHECK(session.run("cat old/program >/dev/null; ls -R >/dev/null").violations.empty());
+        REQUIRE(has_waiting(session));
+        const auto result = session.run(command);
+        INFO(shown(result));
+        CHECK(std::any_of(result.violations.begin(), result.violations.end(), [&](const auto& violation) { return violation.kind == kind && violation.subject == path; }));
+        if (kind == ViolationKind::planted_file) {
+            CHECK_FALSE(fs::exists(path));
+        } else {
+            CHECK_FALSE(setuid(path));
+        }
+    };
+    attempt("chmod u+s old/program", root / "old/program", ViolationKind::setuid_file);
+    attempt("chmod g+s a/b/c/d/program", root / "a/b/c/d/program", ViolationKind::setuid_file);
+    attempt("chmod u+s '" + (granted / "program") + "'", granted / "program", ViolationKind::setuid_file);
+    attempt("mkdir -p x/y; cp /bin/true x/y/new; chmod 6755 x/y/new", root / "x/y/new", ViolationKind::setuid_file);
+    attempt("mkdir z; cp /bin/true z/p; chmod u+s z/p; mv z/p moved; rmdir z", root / "moved", ViolationKind::setuid_file);
+    attempt("cp /bin/true deep; chmod u+s deep; ln deep a/b/c/d/linked; rm deep", root / "a/b/c/d/linked", ViolationKind::setuid_file);
+    attempt("python3 -c 'import os; f = os.open(\"old/program\", os.O_RDONLY); os.fchmod(f, 0o4755)'", root / "old/program", ViolationKind::setuid_file);
+    attempt("echo evil > .bashrc", root / ".bashrc", ViolationKind::planted_file);
+    attempt("echo evil > t; ln t a/.bashrc; rm t", root / "a/.bashrc", ViolationKind::planted_file);
+    attempt("mkdir q; echo evil > q/.mcp.json; mv q a/q", root / "a/q/.mcp.json", ViolationKind::planted_file);
+    // A program that is still at it when another command ends is found out when it has ended itself.
+    REQUIRE(has_waiting(session));
+    auto slow = session.spawn("sleep 1; chmod u+s old/program");
+    CHECK(session.run("true").violations.empty());
+    const auto result = slow.wait();
+    CHECK(result.violations.size() == 1);
+    CHECK_FALSE(setuid(root / "old/program"));
+}
+
 TEST_CASE("a broker that is killed is replaced; commands that run go on") {
     TempDir root;
     const auto workspace = plain(root.path());

@@ -32,10 +32,14 @@
 #include <bailey/srt/protected_files.hpp>
 #include <bailey/srt/setuid_files.hpp>
 #include <bailey/srt/tools.hpp>
+#include <bailey/srt/tree_watch.hpp>
 
 namespace bailey::srt {
 
 class Sandbox;
+
+/// How much has happened in each of the directories that commands can write; nothing for one that is not watched.
+using Happened = std::vector<std::optional<std::uint64_t>>;
 
 /// What stood in the workspace when a run began, by which what it adds is told apart. Overlapping runs share the oldest.
 class Memory {
@@ -50,13 +54,14 @@ public:
 
 private:
     friend Sandbox;
-    Memory(std::shared_ptr<const Sandbox> sandbox, std::shared_ptr<const ProtectedSnapshot> snapshot)
-        : sandbox_{std::move(sandbox)}, snapshot_{std::move(snapshot)} {
+    Memory(std::shared_ptr<const Sandbox> sandbox, std::shared_ptr<const ProtectedSnapshot> snapshot, Happened before)
+        : sandbox_{std::move(sandbox)}, snapshot_{std::move(snapshot)}, before_{std::move(before)} {
         ::clock_gettime(CLOCK_REALTIME, &began_);
     }
 
     std::shared_ptr<const Sandbox> sandbox_;
     std::shared_ptr<const ProtectedSnapshot> snapshot_;
+    Happened before_;
     timespec began_{};
 };
 
@@ -169,10 +174,44 @@ public:
     /// not be able to vouch for each other's files.
     [[nodiscard]] Result<Memory> remember() const {
         const std::lock_guard lock{snapshots_mutex_};
-        auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
-        if (!snapshot) return snapshot.error();
-        snapshots_.push_back(std::make_shared<const ProtectedSnapshot>(std::move(*snapshot)));
-        return Memory{shared_from_this(), snapshots_.back()};
+        auto before = count_happenings();
+        const bool still = looked_at_ && quiet(looked_at_->before, before) && (snapshots_.empty() || snapshots_.front() == looked_at_->snapshot);
+        if (!still) {
+            auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
+            if (!snapshot) return snapshot.error();
+            auto shared = std::make_shared<const ProtectedSnapshot>(std::move(*snapshot));
+            looked_at_.reset();
+            if (snapshots_.empty()) looked_at_.emplace(LookedAt{shared, before});
+            snapshots_.push_back(std::move(shared));
+        } else {
+            snapshots_.push_back(looked_at_->snapshot);
+        }
+        return Memory{shared_from_this(), snapshots_.back(), std::move(before)};
+    }
+
+    /// From now on nobody looks at a tree again in which nothing has happened. Takes as long as looking at all of them; call it again
+    /// from time to time: a watch ends when a directory is made.
+    void watch() const {
+        const auto directories = writable_paths(boundary_);
+        for (std::size_t i = 0; i < directories.size(); ++i) {
+            {
+                const std::lock_guard lock{snapshots_mutex_};
+                watches_.resize(directories.size());
+                if (watches_[i].watch ? watches_[i].watch->count().has_value() : process::Clock::now() < watches_[i].not_before) continue;
+            }
+            auto watch = TreeWatch::open(directories[i]);
+            const std::lock_guard lock{snapshots_mutex_};
+            watches_[i] = {std::move(watch), ++watches_made_ << 32, process::Clock::now() + std::chrono::minutes{1}};
+        }
+    }
+
+    [[nodiscard]] static bool quiet(const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& after) { return before && after && *before == *after; }
+    [[nodiscard]] static bool quiet(const Happened& before, const Happened& after) {
+        return !after.empty() && std::equal(before.begin(), before.end(), after.begin(), after.end(), [](const auto& a, const auto& b) { return quiet(a, b); });
+    }
+    [[nodiscard]] Happened happened() const {
+        const std::lock_guard lock{snapshots_mutex_};
+        return count_happenings();
     }
 
     /// Denied paths that do not exist yet, where a command could create them.
@@ -262,7 +301,18 @@ private:
 
     void forget(const std::shared_ptr<const ProtectedSnapshot>& snapshot) const {
         const std::lock_guard lock{snapshots_mutex_};
-        std::erase(snapshots_, snapshot);
+        // One of them: runs that saw the same hold the same.
+        if (const auto found = std::find(snapshots_.begin(), snapshots_.end(), snapshot); found != snapshots_.end()) snapshots_.erase(found);
+    }
+
+    [[nodiscard]] Happened count_happenings() const {
+        Happened counts;
+        for (const auto& watched : watches_) {
+            auto count = watched.watch ? watched.watch->count() : std::nullopt;
+            if (count) *count += watched.first;
+            counts.push_back(count);
+        }
+        return counts;
     }
 
     /// Later entries win; a command's own come last.
@@ -306,6 +356,18 @@ private:
     std::shared_ptr<PrivateDirectory> private_;
     mutable std::mutex snapshots_mutex_;
     mutable std::vector<std::shared_ptr<const ProtectedSnapshot>> snapshots_;  // of the runs that have not ended, the oldest first
+    struct Watched {
+        std::unique_ptr<TreeWatch> watch;
+        std::uint64_t first = 0;  // of its numbers: no two watches have one in common
+        process::Clock::time_point not_before{};  // where it could not see everything, it is not tried at every turn
+    };
+    struct LookedAt {
+        std::shared_ptr<const ProtectedSnapshot> snapshot;
+        Happened before;
+    };
+    mutable std::vector<Watched> watches_;  // of each writable directory; empty until somebody wants them
+    mutable std::uint64_t watches_made_ = 0;
+    mutable std::optional<LookedAt> looked_at_;
     mutable std::mutex tools_mutex_;
     std::optional<Result<FoundTools>> tools_;
 };
@@ -315,8 +377,15 @@ inline Memory::~Memory() {
 }
 
 inline std::vector<Violation> Memory::look_around() const {
+    const auto after = sandbox_->happened();
+    if (Sandbox::quiet(before_, after)) return {};
     auto violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
-    for (auto& violation : strip_setuid_files(writable_paths(sandbox_->boundary()), began_)) violations.push_back(std::move(violation));
+    auto directories = writable_paths(sandbox_->boundary());
+    std::vector<std::string> touched;
+    for (std::size_t i = 0; i < directories.size(); ++i) {
+        if (i >= before_.size() || i >= after.size() || !Sandbox::quiet(before_[i], after[i])) touched.push_back(std::move(directories[i]));
+    }
+    for (auto& violation : strip_setuid_files(touched, began_)) violations.push_back(std::move(violation));
     return violations;
 }
 

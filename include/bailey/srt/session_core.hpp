@@ -488,6 +488,7 @@ private:
         }
         if (settling_) see_ready();
         if (!another) return;
+        sandbox_->watch();
         const auto memory = sandbox_->remember();
         // A place that is denied and does not exist would have to be held: a file in the workspace with no command running.
         auto prepared = memory && sandbox_->missing_denials().empty() ? lay_out(*memory, true) : Error{ErrorCode::process, "bailey: nothing can be prepared"};
