@@ -846,6 +846,12 @@ namespace bailey {
     return !boundary.private_tmp && !paths::is_within_any(real_tmp(), boundary.read_denials);
 }
 
+/// What is around the root is hidden, so that it has to be mounted back.
+[[nodiscard]] inline bool root_stands_alone(const Boundary& boundary) {
+    return !boundary.all_reads || paths::is_within_any(boundary.root, boundary.read_denials) ||
+           (boundary.private_tmp && paths::is_within(boundary.root, real_tmp()));
+}
+
 /// The directories that commands may write, widest first; the private temporary directory is not among them.
 [[nodiscard]] inline std::vector<std::string> writable_paths(const Boundary& boundary) {
     std::vector<std::string> writable = boundary.write_grants;
@@ -967,7 +973,8 @@ private:
             return std::nullopt;
         }
         for (const auto& denial : boundary_.read_denials) {
-            if (paths::is_within(*grant, denial)) {
+            const bool root_stays = paths::is_within(*grant, boundary_.root) && paths::is_within(boundary_.root, denial);
+            if (paths::is_within(*grant, denial) && !root_stays) {
                 note(text::concat({what, " ", paths::quoted(spelled), " lies inside the read denial ", paths::quoted(denial), ": the denial wins"}));
                 return std::nullopt;
             }
@@ -1016,7 +1023,8 @@ private:
         for (const auto& spelled : spelled_grants) {
             const auto grant = resolve_grant(spelled, "read grant");
             if (!grant) continue;
-            if (boundary_.all_reads || paths::is_within_any(*grant, readable)) {
+            const bool all = boundary_.all_reads && !(boundary_.private_tmp && paths::is_within(*grant, real_tmp()));
+            if (all || paths::is_within_any(*grant, readable)) {
                 note(text::concat({"read grant ", paths::quoted(spelled), " is dropped: it is readable anyway"}));
                 continue;
             }
@@ -1029,10 +1037,12 @@ private:
         for (const auto& writable : boundary_.write_grants) {
             struct stat status {};
             if (::stat(writable.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) continue;
-            for (const auto& grant : boundary_.read_grants) {
-                if (paths::is_beneath(writable, grant))
-                    refuse(text::concat({"bailey: the write grant ", paths::quoted(writable), " is a file inside the read grant ", paths::quoted(grant), ", which srt would make read-only; grant writing to the directory ", paths::quoted(paths::parent(writable)), " instead"}));
-            }
+            const auto refuse_beneath = [&](std::string_view what, const std::string& above) {
+                if (paths::is_beneath(writable, above))
+                    refuse(text::concat({"bailey: the write grant ", paths::quoted(writable), " is a file inside the ", what, " ", paths::quoted(above), ", which srt would make read-only; grant writing to the directory ", paths::quoted(paths::parent(writable)), " instead"}));
+            };
+            for (const auto& grant : boundary_.read_grants) refuse_beneath("read grant", grant);
+            if (boundary_.read_only && root_stands_alone(boundary_)) refuse_beneath("ReadOnly workspace", boundary_.root);
         }
     }
 
@@ -1083,6 +1093,8 @@ private:
         if (boundary_.all_unix_sockets)
             note(on_linux ? "weakening AllUnixSockets: commands reach every Unix socket they can see, and srt's seccomp filter is off"
                           : "weakening AllUnixSockets: commands reach every Unix socket they can see");
+        if (on_linux && !shares_tmp(boundary_) && !paths::is_within_any(defaults::srt_tmp, boundary_.write_grants))
+            note(text::concat({"where the host has ", paths::quoted(defaults::srt_tmp), ", it can be read: srt shows it to every sandbox; writing there is refused"}));
         if (on_linux && boundary_.local_binding)
             note("LocalBinding changes nothing on Linux: every sandbox has a loopback network of its own, where binding always works");
         if (on_linux && !boundary_.local_binding)
@@ -1366,7 +1378,8 @@ struct AskedPath {
 inline Permission Boundary::permits_read(std::string_view path) const {
     const auto asked = detail::asked_path(*this, path);
     if (!asked.problem.empty()) return {false, asked.problem};
-    const auto verdict = verdict::read(*this, places_here(), asked.path);
+    const Places places = places_here();  // what the verdict names lives there
+    const auto verdict = verdict::read(*this, places, asked.path);
     std::string rule = detail::in_words(verdict.rule, verdict.subject);
     if (verdict.allowed && asked.of_the_kernel) rule += ", the sandbox's own";
     return {verdict.allowed, std::move(rule)};
@@ -1380,7 +1393,8 @@ inline Permission Boundary::permits_write(std::string_view path) const {
             if (paths::is_within(asked.path, device)) return {true, "the sandbox's own /dev: nothing of it reaches the host"};
         return {false, "part of the kernel's own file systems"};
     }
-    const auto verdict = verdict::write(*this, places_here(), asked.path);
+    const Places places = places_here();
+    const auto verdict = verdict::write(*this, places, asked.path);
     if (verdict.allowed && detail::steers_host_tools(asked.path, root))
         return {false, "the host's tools would run or obey it: protected while it exists"};
     return {verdict.allowed, detail::in_words(verdict.rule, verdict.subject)};
@@ -6078,15 +6092,16 @@ struct FilesystemRules {
             // A denial wins over the default grant; srt would let the deeper or equal allowRead win.
             if (paths::exists(path) && !paths::is_within_any(path, boundary.read_denials)) rules.allow_read.push_back(std::move(path));
         }
-        rules.allow_read.push_back(boundary.root);
         if (shares_tmp(boundary)) rules.allow_read.push_back(tmp);
-        paths::append(rules.allow_read, boundary.read_grants);
-        // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
-        for (const auto& path : rules.allow_write) {
-            if (paths::is_beneath(path, boundary.root) ||
-                std::any_of(boundary.read_grants.begin(), boundary.read_grants.end(), [&](const auto& grant) { return paths::is_beneath(path, grant); }))
-                rules.deny_read.push_back(path);
-        }
+    }
+    const bool alone = root_stands_alone(boundary);
+    if (alone) rules.allow_read.push_back(boundary.root);
+    paths::append(rules.allow_read, boundary.read_grants);
+    // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
+    for (const auto& path : rules.allow_write) {
+        if ((alone && paths::is_beneath(path, boundary.root)) ||
+            std::any_of(boundary.read_grants.begin(), boundary.read_grants.end(), [&](const auto& grant) { return paths::is_beneath(path, grant); }))
+            rules.deny_read.push_back(path);
     }
     if (boundary.private_tmp) rules.deny_read.push_back(tmp);
     for (auto& secret : existing_system_secrets()) rules.deny_read.push_back(std::move(secret));

@@ -239,6 +239,15 @@ try replace 'echo y >$TMPDIR/y; mv $TMPDIR/y $O/log'
     CHECK_FALSE(fs::exists(at.outside / "log2"));
 }
 
+TEST_CASE("a write grant of one file in a ReadOnly workspace: refused where srt would make it read-only, else it holds") {
+    TempDir root;
+    write(root / "file", "x\n");
+    CHECK(holds(refusal(root.path(), ReadOnly{}, WritePolicy<Allow<"file">>{}), "is a file inside the ReadOnly workspace"));
+    const auto in = answers(workspace(root.path(), AllReads{}, ReadOnly{}, WritePolicy<Allow<"file">>{}), "try file 'echo y >>file'\ntry other 'echo y >other'\n");
+    CHECK(in["file"] == "yes");
+    CHECK(in["other"] == "no");
+}
+
 TEST_CASE("F12 denyWrite file: all the ways") {
     Grounds at;
     write(at.root / "lock.json", "aaaa\n");
@@ -309,9 +318,11 @@ true)sh";
     const auto open = answers(workspace(at.root.path()), text);
     CHECK(open["read"] == "yes");
     CHECK(fs::remove(shared.path() + ".new"));
-    const auto in = answers(workspace(at.root.path(), PrivateTmp{}), text);
+    const auto opened = workspace(at.root.path(), PrivateTmp{});
+    CHECK(noted(opened.boundary(), "srt shows it to every sandbox"));
+    const auto in = answers(opened, text);
     CHECK(in["read"] == "no");
-    CHECK(in["listed"] == "");
+    CHECK(in["listed"] == (fs::exists("/tmp/claude") ? "claude" : ""));  // srt's own
     CHECK(in["tmpdir"] == "yes");
     CHECK_FALSE(fs::exists(shared.path() + ".new"));
 }
@@ -404,6 +415,52 @@ TEST_CASE("a denial above the workspace root leaves the root as it is, and says 
 
     CHECK(holds(refusal(above / "project", runtime::DenyRead{above / "project"}), "is the workspace root itself"));
     CHECK(holds(refusal(above / "project", runtime::DenyWrite{above.path()}), "covers the workspace root; use ReadOnly"));
+}
+
+TEST_CASE("AllReads with what hides: a read grant in a private /tmp, and the root beneath, stay readable") {
+    TempDir above;
+    fs::create_directories(above / "project/out");
+    write(above / "project/file", "mine\n");
+    write(above / "sibling", "secret\n");
+    const std::string tmp = "/tmp/bailey-all-reads-" + std::to_string(::getpid());
+    const struct Gone {
+        std::string path;
+        ~Gone() {
+            std::error_code ignored;
+            fs::remove_all(path, ignored);
+        }
+    } gone{tmp};
+    for (const auto* name : {"/granted/deep", "/granted/out", "/project/out"}) fs::create_directories(tmp + name);
+    for (const auto* name : {"/granted/file", "/granted/deep/file", "/project/file", "/sibling"}) write(tmp + name, "x\n");
+
+    const auto text = "T=" + tmp + "\n" + R"sh(
+try own 'cat file'
+try change 'echo x >>file'
+try out 'echo x >out/new && rm out/new'
+try sibling 'cat ../sibling'
+try granted 'cat $T/granted/file'
+try deep 'cat $T/granted/deep/file'
+try grant_changed 'echo x >$T/granted/new'
+try grant_out 'echo x >$T/granted/out/new && rm $T/granted/out/new'
+try tmp 'cat $T/sibling'
+)sh";
+    const auto granted = workspace(above / "project", AllReads{}, PrivateTmp{}, runtime::AllowRead{tmp + "/granted"});
+    CHECK_FALSE(noted(granted.boundary(), "is readable anyway"));
+    const auto in = answers(granted, text);
+    for (const auto* yes : {"own", "change", "out", "sibling", "granted", "deep"}) CHECK_MESSAGE(in[yes] == "yes", std::string{yes});
+    for (const auto* no : {"grant_changed", "grant_out", "tmp"}) CHECK_MESSAGE(in[no] == "no", std::string{no});
+    const auto both = answers(workspace(above / "project", AllReads{}, PrivateTmp{}, runtime::AllowRead{tmp + "/granted"}, runtime::AllowWrite{tmp + "/granted/out"}), text);
+    for (const auto* yes : {"granted", "deep", "grant_out"}) CHECK_MESSAGE(both[yes] == "yes", std::string{yes});
+    for (const auto* no : {"grant_changed", "tmp"}) CHECK_MESSAGE(both[no] == "no", std::string{no});
+
+    const auto root_stays = [](const Answers& answered) {
+        for (const auto* yes : {"own", "out"}) CHECK_MESSAGE(answered[yes] == "yes", std::string{yes});
+        for (const auto* no : {"change", "sibling"}) CHECK_MESSAGE(answered[no] == "no", std::string{no});
+    };
+    root_stays(answers(workspace(above / "project", AllReads{}, ReadOnly{}, runtime::AllowWrite{"out"}, runtime::DenyRead{above.path()}), text));
+    root_stays(answers(workspace(tmp + "/project", AllReads{}, PrivateTmp{}, ReadOnly{}, runtime::AllowWrite{"out"}), text));
+    CHECK(answers(workspace(above / "project", AllReads{}, ReadOnly{}, runtime::DenyRead{above.path()}), text)["own"] == "yes");
+    CHECK(answers(workspace(tmp + "/project", AllReads{}, PrivateTmp{}, ReadOnly{}), text)["own"] == "yes");
 }
 
 TEST_CASE("a read grant above a writable path leaves it writable") {

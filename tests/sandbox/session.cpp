@@ -135,9 +135,10 @@ TEST_CASE("a sandbox that waits is used only if preparing it now would give the 
         {"… and there again", "mkdir " + at("a/b")},
         {"the mode of a denied directory", "chmod 700 " + at("a/b")},
     };
-    for (const auto& [what, change] : changes) {
-        INFO(std::string{what});
-        if (std::string_view{what} != "… and there again") REQUIRE(has_waiting(session));  // with a place to hold, none waits
+    for (const auto& [name, change] : changes) {
+        const std::string what{name};  // clang 14 lets no lambda capture a binding
+        INFO(what);
+        if (what != "… and there again") REQUIRE(has_waiting(session));  // with a place to hold, none waits
         const auto before = session.stats();
         REQUIRE(host(change) == 0);
         REQUIRE(session.run("true").ok());
@@ -388,7 +389,7 @@ TEST_CASE("a host that no rule decides is asked about: once, for the session, or
     std::vector<std::thread> threads;
     std::atomic<int> reached{0};
     for (int i = 0; i < 4; ++i) {
-        threads.emplace_back([&, i] {
+        threads.emplace_back([&] {
             HttpServer own{"own\n"};
             const auto result = session.run("for i in 1 2 3; do (" + fetch(own.url()) + ") & done; wait", {.timeout = 120s});
             reached += result.out == "200\n200\n200\n" ? 1 : 0;
@@ -452,7 +453,8 @@ TEST_CASE("frames that nobody understands end the session, in words") {
     TempDir root;
     // The real broker, given nonsense by its host.
     const auto found = bailey::srt::find_tools(tools(), plain(root.path()).boundary()).value();
-    for (const auto& [bytes, words] : {std::pair<std::string, std::string>{std::string{"\1\0\0\0Z", 5}, "before it was told to begin"}, {std::string{"\0\0\0\0", 4}, "a frame of 0 bytes"}, {"\xff\xff\xff\x7f", "a frame of 2147483647 bytes"}}) {
+    for (const auto& [bytes, complaint] : {std::pair<std::string, std::string>{std::string{"\1\0\0\0Z", 5}, "before it was told to begin"}, {std::string{"\0\0\0\0", 4}, "a frame of 0 bytes"}, {"\xff\xff\xff\x7f", "a frame of 2147483647 bytes"}}) {
+        const auto words = complaint;
         CAPTURE(words);
         auto pair = bailey::process::make_socket_pair().value();
         const bailey::process::Fd directory{::open("/var/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 inline std::string environment(const char* name) {
     const char* value = std::getenv(name);
-    REQUIRE_MESSAGE(value != nullptr, name, " is not set; run the tests by tools/test, or see tools/setup --print-env");
+    REQUIRE_MESSAGE(value != nullptr, std::string{name}, " is not set; run the tests by tools/test, or see tools/setup --print-env");
     return value;
 }
 
@@ -91,7 +91,7 @@ inline std::string listing(const std::string& directory) {
 template <class... Ps>
 Subject<Ps...> workspace(const std::string& root, Ps... policies) {
     auto opened = bailey::Workspace<Ps...>::open(root, std::move(policies)...);
-    REQUIRE_MESSAGE(opened.has_value(), (opened ? "" : opened.error().what()));
+    REQUIRE_MESSAGE(opened.has_value(), std::string{opened ? "" : opened.error().what()});
     Subject<Ps...> subject{std::move(*opened)};
     subject.use(tools());
     return subject;

@@ -85,7 +85,8 @@ struct AskedPath {
 inline Permission Boundary::permits_read(std::string_view path) const {
     const auto asked = detail::asked_path(*this, path);
     if (!asked.problem.empty()) return {false, asked.problem};
-    const auto verdict = verdict::read(*this, places_here(), asked.path);
+    const Places places = places_here();  // what the verdict names lives there
+    const auto verdict = verdict::read(*this, places, asked.path);
     std::string rule = detail::in_words(verdict.rule, verdict.subject);
     if (verdict.allowed && asked.of_the_kernel) rule += ", the sandbox's own";
     return {verdict.allowed, std::move(rule)};
@@ -99,7 +100,8 @@ inline Permission Boundary::permits_write(std::string_view path) const {
             if (paths::is_within(asked.path, device)) return {true, "the sandbox's own /dev: nothing of it reaches the host"};
         return {false, "part of the kernel's own file systems"};
     }
-    const auto verdict = verdict::write(*this, places_here(), asked.path);
+    const Places places = places_here();
+    const auto verdict = verdict::write(*this, places, asked.path);
     if (verdict.allowed && detail::steers_host_tools(asked.path, root))
         return {false, "the host's tools would run or obey it: protected while it exists"};
     return {verdict.allowed, detail::in_words(verdict.rule, verdict.subject)};

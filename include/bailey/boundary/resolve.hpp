@@ -42,6 +42,12 @@ namespace bailey {
     return !boundary.private_tmp && !paths::is_within_any(real_tmp(), boundary.read_denials);
 }
 
+/// What is around the root is hidden, so that it has to be mounted back.
+[[nodiscard]] inline bool root_stands_alone(const Boundary& boundary) {
+    return !boundary.all_reads || paths::is_within_any(boundary.root, boundary.read_denials) ||
+           (boundary.private_tmp && paths::is_within(boundary.root, real_tmp()));
+}
+
 /// The directories that commands may write, widest first; the private temporary directory is not among them.
 [[nodiscard]] inline std::vector<std::string> writable_paths(const Boundary& boundary) {
     std::vector<std::string> writable = boundary.write_grants;
@@ -163,7 +169,8 @@ private:
             return std::nullopt;
         }
         for (const auto& denial : boundary_.read_denials) {
-            if (paths::is_within(*grant, denial)) {
+            const bool root_stays = paths::is_within(*grant, boundary_.root) && paths::is_within(boundary_.root, denial);
+            if (paths::is_within(*grant, denial) && !root_stays) {
                 note(text::concat({what, " ", paths::quoted(spelled), " lies inside the read denial ", paths::quoted(denial), ": the denial wins"}));
                 return std::nullopt;
             }
@@ -212,7 +219,8 @@ private:
         for (const auto& spelled : spelled_grants) {
             const auto grant = resolve_grant(spelled, "read grant");
             if (!grant) continue;
-            if (boundary_.all_reads || paths::is_within_any(*grant, readable)) {
+            const bool all = boundary_.all_reads && !(boundary_.private_tmp && paths::is_within(*grant, real_tmp()));
+            if (all || paths::is_within_any(*grant, readable)) {
                 note(text::concat({"read grant ", paths::quoted(spelled), " is dropped: it is readable anyway"}));
                 continue;
             }
@@ -225,10 +233,12 @@ private:
         for (const auto& writable : boundary_.write_grants) {
             struct stat status {};
             if (::stat(writable.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) continue;
-            for (const auto& grant : boundary_.read_grants) {
-                if (paths::is_beneath(writable, grant))
-                    refuse(text::concat({"bailey: the write grant ", paths::quoted(writable), " is a file inside the read grant ", paths::quoted(grant), ", which srt would make read-only; grant writing to the directory ", paths::quoted(paths::parent(writable)), " instead"}));
-            }
+            const auto refuse_beneath = [&](std::string_view what, const std::string& above) {
+                if (paths::is_beneath(writable, above))
+                    refuse(text::concat({"bailey: the write grant ", paths::quoted(writable), " is a file inside the ", what, " ", paths::quoted(above), ", which srt would make read-only; grant writing to the directory ", paths::quoted(paths::parent(writable)), " instead"}));
+            };
+            for (const auto& grant : boundary_.read_grants) refuse_beneath("read grant", grant);
+            if (boundary_.read_only && root_stands_alone(boundary_)) refuse_beneath("ReadOnly workspace", boundary_.root);
         }
     }
 
@@ -279,6 +289,8 @@ private:
         if (boundary_.all_unix_sockets)
             note(on_linux ? "weakening AllUnixSockets: commands reach every Unix socket they can see, and srt's seccomp filter is off"
                           : "weakening AllUnixSockets: commands reach every Unix socket they can see");
+        if (on_linux && !shares_tmp(boundary_) && !paths::is_within_any(defaults::srt_tmp, boundary_.write_grants))
+            note(text::concat({"where the host has ", paths::quoted(defaults::srt_tmp), ", it can be read: srt shows it to every sandbox; writing there is refused"}));
         if (on_linux && boundary_.local_binding)
             note("LocalBinding changes nothing on Linux: every sandbox has a loopback network of its own, where binding always works");
         if (on_linux && !boundary_.local_binding)

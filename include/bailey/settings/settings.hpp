@@ -50,15 +50,16 @@ struct FilesystemRules {
             // A denial wins over the default grant; srt would let the deeper or equal allowRead win.
             if (paths::exists(path) && !paths::is_within_any(path, boundary.read_denials)) rules.allow_read.push_back(std::move(path));
         }
-        rules.allow_read.push_back(boundary.root);
         if (shares_tmp(boundary)) rules.allow_read.push_back(tmp);
-        paths::append(rules.allow_read, boundary.read_grants);
-        // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
-        for (const auto& path : rules.allow_write) {
-            if (paths::is_beneath(path, boundary.root) ||
-                std::any_of(boundary.read_grants.begin(), boundary.read_grants.end(), [&](const auto& grant) { return paths::is_beneath(path, grant); }))
-                rules.deny_read.push_back(path);
-        }
+    }
+    const bool alone = root_stands_alone(boundary);
+    if (alone) rules.allow_read.push_back(boundary.root);
+    paths::append(rules.allow_read, boundary.read_grants);
+    // srt mounts a readable directory over the writable ones beneath it, read-only. Hiding those first makes it mount them back.
+    for (const auto& path : rules.allow_write) {
+        if ((alone && paths::is_beneath(path, boundary.root)) ||
+            std::any_of(boundary.read_grants.begin(), boundary.read_grants.end(), [&](const auto& grant) { return paths::is_beneath(path, grant); }))
+            rules.deny_read.push_back(path);
     }
     if (boundary.private_tmp) rules.deny_read.push_back(tmp);
     for (auto& secret : existing_system_secrets()) rules.deny_read.push_back(std::move(secret));
