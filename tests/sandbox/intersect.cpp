@@ -26,12 +26,12 @@ struct Given {
 
 using Permitted = std::set<std::string>;
 
-std::string shown(const Permitted& list) {
+std::string in_lines(const Permitted& list) {
     std::string text;
     for (const auto& entry : list) text += entry + "\n";
     return text;
 }
-std::string shown(const std::vector<Widening>& list) {
+std::string in_lines(const std::vector<Widening>& list) {
     std::string text;
     for (const auto& widening : list) text += widening.text + "\n";
     return text;
@@ -58,9 +58,9 @@ private:
 };
 
 /// Real directories in every kind of place, and one set of questions for all boundaries.
-class World {
+class Territory {
 public:
-    World() {
+    Territory() {
         for (const auto& base : {root_.path(), outside_.path(), tmp_}) {
             for (const auto* name : {"/file", "/a/file", "/a/b/file", "/a/b/c/file", "/ab/file", "/.env"}) {
                 fs::create_directories(fs::path{base + name}.parent_path());
@@ -74,13 +74,13 @@ public:
         fs::create_symlink(outside_ / "a/file", root_ / "link");
         for (const auto* name : {"BAILEY_A", "BAILEY_B", "BAILEY_C"}) variables_.push_back(std::make_unique<HostVariable>(name, "host"));
     }
-    ~World() {
+    ~Territory() {
         std::error_code ignored;
         fs::remove_all(tmp_, ignored);
         ::unlink((tmp_ + "-new").c_str());
     }
-    World(const World&) = delete;
-    World& operator=(const World&) = delete;
+    Territory(const Territory&) = delete;
+    Territory& operator=(const Territory&) = delete;
 
     [[nodiscard]] auto open(const Boundary& declared) const { return workspace(root_.path(), Given{declared}); }
     [[nodiscard]] std::string root() const { return root_.path(); }
@@ -189,7 +189,7 @@ private:
 /// Boundaries with what their sandboxes permit, each compared with all before.
 class Observed {
 public:
-    explicit Observed(World& world) : world_{world} {}
+    explicit Observed(Territory& territory) : territory_{territory} {}
 
     struct One {
         Boundary boundary;
@@ -197,9 +197,9 @@ public:
     };
 
     One add(const Boundary& declared) {
-        const auto opened = world_.open(declared);
+        const auto opened = territory_.open(declared);
         INFO(opened.explain());
-        One one{opened.boundary(), world_.permitted(opened)};
+        One one{opened.boundary(), territory_.permitted(opened)};
         for (const auto& other : all_) {
             compare(one, other);
             compare(other, one);
@@ -217,13 +217,13 @@ public:
         const auto both = add(declared);
         INFO("what one permits: " << explain(a.boundary) << "\nthe other: " << explain(b.boundary) << "\nboth: " << explain(both.boundary));
         // What a workspace makes of it is what it was.
-        CHECK_MESSAGE(both.boundary.narrower_than(declared), shown(both.boundary.narrower_than(declared).reasons));
-        CHECK_MESSAGE(declared.narrower_than(both.boundary), shown(declared.narrower_than(both.boundary).reasons));
+        CHECK_MESSAGE(both.boundary.narrower_than(declared), in_lines(both.boundary.narrower_than(declared).reasons));
+        CHECK_MESSAGE(declared.narrower_than(both.boundary), in_lines(declared.narrower_than(both.boundary).reasons));
         auto expected = common(a.permitted, b.permitted);
         if (a.boundary.upstream_proxy != b.boundary.upstream_proxy)
             std::erase_if(expected, [](const auto& entry) { return entry.starts_with("reaches"); });
-        CHECK_MESSAGE(difference(both.permitted, expected).empty(), "the intersection alone: ", shown(difference(both.permitted, expected)));
-        CHECK_MESSAGE(difference(expected, both.permitted).empty(), "not the intersection: ", shown(difference(expected, both.permitted)));
+        CHECK_MESSAGE(difference(both.permitted, expected).empty(), "the intersection alone: ", in_lines(difference(both.permitted, expected)));
+        CHECK_MESSAGE(difference(expected, both.permitted).empty(), "not the intersection: ", in_lines(difference(expected, both.permitted)));
     }
     [[nodiscard]] int comparable() const { return comparable_; }
 
@@ -232,10 +232,10 @@ private:
         if (!a.boundary.narrower_than(b.boundary)) return;
         ++comparable_;
         INFO("said to be narrower: " << explain(a.boundary) << "\nthan: " << explain(b.boundary));
-        CHECK_MESSAGE(difference(a.permitted, b.permitted).empty(), shown(difference(a.permitted, b.permitted)));
+        CHECK_MESSAGE(difference(a.permitted, b.permitted).empty(), in_lines(difference(a.permitted, b.permitted)));
     }
 
-    World& world_;
+    Territory& territory_;
     std::vector<One> all_;
     int comparable_ = 0;
 };
@@ -243,11 +243,11 @@ private:
 }  // namespace
 
 TEST_CASE("intersect: the sandbox of what two boundaries have in common permits what both permit, by hand") {
-    World world;
-    Observed observed{world};
-    const auto& outside = world.outside();
-    const auto& tmp = world.tmp();
-    const auto proxy = world.proxy();
+    Territory territory;
+    Observed observed{territory};
+    const auto& outside = territory.outside();
+    const auto& tmp = territory.tmp();
+    const auto proxy = territory.proxy();
     const auto plain = observed.add({});
     CHECK(plain.permitted.count("reads /etc/passwd") == 1);
     CHECK(plain.permitted.count("makes " + tmp + "/new") == 1);
@@ -264,8 +264,8 @@ TEST_CASE("intersect: the sandbox of what two boundaries have in common permits 
     CHECK(hidden.permitted.count("reads " + tmp + "/a/file") == 1);
     CHECK(hidden.permitted.count("reads " + tmp + "/ab/file") == 0);
     const auto above = observed.add({.read_denials = {"/var/tmp"}, .write_grants = {"a/b", tmp}, .read_only = true, .env_passed = {"BAILEY_A", "BAILEY_B"}, .limits = {.cpu_seconds = 200}});
-    const auto direct = observed.add({.allowed_domains = {"127.0.0.1:" + world.proxy_port(), "*.a.example"}});
-    CHECK(direct.permitted.count("reaches 127.0.0.1:" + world.proxy_port()) == 1);
+    const auto direct = observed.add({.allowed_domains = {"127.0.0.1:" + territory.proxy_port(), "*.a.example"}});
+    CHECK(direct.permitted.count("reaches 127.0.0.1:" + territory.proxy_port()) == 1);
 
     observed.intersection(plain, grants);
     observed.intersection(grants, reads);
@@ -278,13 +278,13 @@ TEST_CASE("intersect: the sandbox of what two boundaries have in common permits 
 }
 
 TEST_CASE("intersect: the sandbox of what two boundaries have in common permits what both permit, at random") {
-    World world;
-    Observed observed{world};
+    Territory territory;
+    Observed observed{territory};
     Dice dice{20240608};
     std::vector<Observed::One> some;
     while (some.size() < 8) {
-        const auto declared = world.random(dice);
-        if (Workspace<Given>::open(world.root(), Given{declared}).has_value()) some.push_back(observed.add(declared));
+        const auto declared = territory.random(dice);
+        if (Workspace<Given>::open(territory.root(), Given{declared}).has_value()) some.push_back(observed.add(declared));
     }
     for (std::size_t i = 0; i < 12; ++i) {
         const auto &a = some[i % some.size()], &b = some[(i + 1 + i / some.size()) % some.size()];
