@@ -165,8 +165,12 @@ TEST_CASE("C01 a command that rewrites every settings file it finds changes no o
     write(root / "denied", "secret-4711");
     while (!fs::exists(root / "settings.json") && !attack.wait_for(20ms)) {
     }
-    for (int round = 0; round < 20; ++round) {
-        const auto result = victim.run("cat '" + outside.victim + "' denied; touch '" + (outside / "pwn") + "'");
+    for (int round = 0, failed = 0; round < 10; ++round) {
+        const auto tried = victim.try_run("cat '" + outside.victim + "' denied; touch '" + (outside / "pwn") + "'", {.timeout = 300s});
+        // The attack keeps the processors busy: srt gives up on its own socat after a while, and nothing has run.
+        if (!tried && tried.error().code() == bailey::ErrorCode::sandbox_start && ++failed < 5) continue;
+        REQUIRE_MESSAGE(tried.has_value(), (tried ? "" : tried.error().what()));
+        const auto& result = *tried;
         INFO(shown(result));
         REQUIRE(result.outcome == bailey::Outcome::exited);
         REQUIRE(result.exit_code != 0);

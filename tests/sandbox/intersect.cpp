@@ -286,7 +286,7 @@ TEST_CASE("intersect: the sandbox of what two boundaries have in common permits 
         const auto declared = territory.random(dice);
         if (Workspace<Given>::open(territory.root(), Given{declared}).has_value()) some.push_back(observed.add(declared));
     }
-    for (std::size_t i = 0; i < 12; ++i) {
+    for (std::size_t i = 0; i < 5; ++i) {
         const auto &a = some[i % some.size()], &b = some[(i + 1 + i / some.size()) % some.size()];
         observed.intersection(a, b);
     }
