@@ -16,19 +16,6 @@ namespace {
 /// A number among the arguments of a process that nobody else uses.
 std::string tag(int number) { return std::to_string(400'000 + ::getpid() % 50'000) + "." + std::to_string(number); }
 
-/// The sanitizers keep what was freed: what they are asked to bound is bounded by more.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr long memory_slack_kib = 64 * 1024;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr long memory_slack_kib = 64 * 1024;
-#else
-constexpr long memory_slack_kib = 0;
-#endif
-#else
-constexpr long memory_slack_kib = 0;
-#endif
-
 long peak_memory_kib() {
     std::ifstream status{"/proc/self/status"};
     for (std::string line; std::getline(status, line);) {
