@@ -106,15 +106,6 @@ TEST_CASE("a limiter bounds how many sandboxes start at once, and waiting for it
     CHECK_FALSE(fs::exists(root / "fourth"));
 }
 
-/// Sanitizers keep what was freed.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr long memory_slack_kib = 64 * 1024;
-#elif defined(__has_feature)
-constexpr long memory_slack_kib = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ? 64 * 1024 : 0;
-#else
-constexpr long memory_slack_kib = 0;
-#endif
-
 TEST_CASE("T14 nothing grows: descriptors, threads, children, memory, files") {
     TempDir root;
     const auto workspace = support::workspace<>(root.path());

@@ -146,4 +146,13 @@ int as_ordinary_user(Body&& body) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// Sanitizers keep what was freed.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr long memory_slack_kib = 64 * 1024;
+#elif defined(__has_feature)
+inline constexpr long memory_slack_kib = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ? 64 * 1024 : 0;
+#else
+inline constexpr long memory_slack_kib = 0;
+#endif
+
 }  // namespace support
