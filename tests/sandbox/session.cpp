@@ -222,8 +222,9 @@ TEST_CASE("what a command leaves is found in trees that are watched, too") {
     attempt("mkdir q; echo evil > q/.mcp.json; mv q a/q", root / "a/q/.mcp.json", ViolationKind::planted_file);
     // A program that is still at it when another command ends is found out when it has ended itself.
     REQUIRE(has_waiting(session));
-    auto slow = session.spawn("sleep 1; chmod u+s old/program");
-    CHECK(session.run("true").violations.empty());
+    auto slow = session.spawn("until [ -e go ]; do sleep 0.05; done; chmod u+s old/program", {.timeout = 120s});
+    CHECK(session.run("true", {.timeout = 120s}).violations.empty());
+    write(root / "go", "");
     const auto result = slow.wait();
     CHECK(result.violations.size() == 1);
     CHECK_FALSE(setuid(root / "old/program"));
