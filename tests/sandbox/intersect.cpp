@@ -290,7 +290,7 @@ TEST_CASE("intersect: the sandbox of what two boundaries have in common permits 
         const auto &a = some[i % some.size()], &b = some[(i + 1 + i / some.size()) % some.size()];
         observed.intersection(a, b);
     }
-    CHECK(observed.comparable() >= 24);
+    CHECK(observed.comparable() >= 12);
 }
 
 TEST_CASE("intersect: what srt cannot hold, a workspace refuses in words") {
