@@ -4,7 +4,6 @@
 //   session [ROUNDS [FILE]]      FILE receives every time, a line each: tree, way, milliseconds
 #include "measure.hpp"
 
-#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <fstream>

@@ -5991,6 +5991,13 @@ namespace bailey::settings {
     return result += '"';
 }
 
+/// An array of strings in one line.
+[[nodiscard]] inline std::string json_strings(const std::vector<std::string>& values) {
+    std::string list = "[";
+    for (const auto& value : values) list += (list.size() == 1 ? "" : ",") + json_string(value);
+    return list + "]";
+}
+
 /// Members in the order they are added, indented, so that golden files and people can read them.
 class JsonObject {
 public:
@@ -7978,11 +7985,9 @@ struct Entry {
 /// The kernel's limit for one argument is 128 KiB (MAX_ARG_STRLEN); quoting may lengthen nothing here, the shell has unquoted it.
 inline constexpr std::size_t longest_argument = 120 * 1024;
 
-inline constexpr std::string_view refuse_function = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
-
-/// Comes before the command's environment is set, which could change how bash reads it (POSIXLY_CORRECT).
+/// Comes before the command's environment is set, which could change how bash reads it (POSIXLY_CORRECT). What follows refuses as it does.
 [[nodiscard]] inline std::string proof_script(const Proof& proof) {
-    std::string script{refuse_function};
+    std::string script = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
     script += text::concat({"[ ! -e ", shell_quoted(proof.hidden_path), " ] || bailey_refuse 'this is no sandbox: the host is visible'\n"});
     script += text::concat({"{ ! : > ", shell_quoted(proof.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
     script += "[ ! -w /proc/sys/kernel/panic ] || bailey_refuse 'this is no sandbox: the kernel can be reconfigured (see guard.hpp)'\n";
@@ -9136,6 +9141,7 @@ public:
         for (auto& placeholder : prepared->placeholders) {
             if (auto settled = placeholder.settle(); !settled) {
                 tickets_.erase(prepared->id);
+                broker_->frames.send('C', {prepared->id});
                 return settled.error();
             }
         }
@@ -9195,17 +9201,19 @@ private:
         sigset_t all, before;
         ::sigfillset(&all);
         ::pthread_sigmask(SIG_BLOCK, &all, &before);
+        const auto begin = [&] {
+            keeper_ = std::thread{[this] { keep(); }};
+            if (options_.on_network_request) asker_ = std::thread{[this] { put_questions(); }};
+        };
         Result<void> started;
 #if defined(__cpp_exceptions)
         try {
-            keeper_ = std::thread{[this] { keep(); }};
-            if (options_.on_network_request) asker_ = std::thread{[this] { put_questions(); }};
+            begin();
         } catch (const std::exception&) {
             started = process::system_error("starting a thread", EAGAIN);
         }
 #else
-        keeper_ = std::thread{[this] { keep(); }};
-        if (options_.on_network_request) asker_ = std::thread{[this] { put_questions(); }};
+        begin();
 #endif
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
         return started;
@@ -9336,12 +9344,7 @@ private:
     /// The number of the change: done when as many have been.
     std::uint64_t send_domains() {
         if (!broker_) return domains_done_;  // the next broker begins with them
-        const auto list = [](const std::vector<std::string>& entries) {
-            std::string json = "[";
-            for (const auto& entry : entries) json += (json.size() == 1 ? "" : ",") + settings::json_string(entry);
-            return json + "]";
-        };
-        broker_->frames.send('N', {list(boundary_.allowed_domains), list(boundary_.denied_domains)});
+        broker_->frames.send('N', {settings::json_strings(boundary_.allowed_domains), settings::json_strings(boundary_.denied_domains)});
         wakeup_.ring();
         return ++domains_sent_;
     }
@@ -9814,9 +9817,9 @@ private:
 
     /// For the guard: the placeholders' paths, in the order of their descriptors.
     [[nodiscard]] static std::string places(const std::vector<Placeholder>& placeholders) {
-        std::string list = "[";
-        for (const auto& placeholder : placeholders) list += (list.size() == 1 ? "" : ",") + settings::json_string(placeholder.path());
-        return list + "]";
+        std::vector<std::string> paths;
+        for (const auto& placeholder : placeholders) paths.push_back(placeholder.path());
+        return settings::json_strings(paths);
     }
 
     Memory memory_;

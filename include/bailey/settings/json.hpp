@@ -29,6 +29,13 @@ namespace bailey::settings {
     return result += '"';
 }
 
+/// An array of strings in one line.
+[[nodiscard]] inline std::string json_strings(const std::vector<std::string>& values) {
+    std::string list = "[";
+    for (const auto& value : values) list += (list.size() == 1 ? "" : ",") + json_string(value);
+    return list + "]";
+}
+
 /// Members in the order they are added, indented, so that golden files and people can read them.
 class JsonObject {
 public:

@@ -108,9 +108,9 @@ private:
 
     /// For the guard: the placeholders' paths, in the order of their descriptors.
     [[nodiscard]] static std::string places(const std::vector<Placeholder>& placeholders) {
-        std::string list = "[";
-        for (const auto& placeholder : placeholders) list += (list.size() == 1 ? "" : ",") + settings::json_string(placeholder.path());
-        return list + "]";
+        std::vector<std::string> paths;
+        for (const auto& placeholder : placeholders) paths.push_back(placeholder.path());
+        return settings::json_strings(paths);
     }
 
     Memory memory_;

@@ -55,11 +55,9 @@ struct Entry {
 /// The kernel's limit for one argument is 128 KiB (MAX_ARG_STRLEN); quoting may lengthen nothing here, the shell has unquoted it.
 inline constexpr std::size_t longest_argument = 120 * 1024;
 
-inline constexpr std::string_view refuse_function = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
-
-/// Comes before the command's environment is set, which could change how bash reads it (POSIXLY_CORRECT).
+/// Comes before the command's environment is set, which could change how bash reads it (POSIXLY_CORRECT). What follows refuses as it does.
 [[nodiscard]] inline std::string proof_script(const Proof& proof) {
-    std::string script{refuse_function};
+    std::string script = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
     script += text::concat({"[ ! -e ", shell_quoted(proof.hidden_path), " ] || bailey_refuse 'this is no sandbox: the host is visible'\n"});
     script += text::concat({"{ ! : > ", shell_quoted(proof.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
     script += "[ ! -w /proc/sys/kernel/panic ] || bailey_refuse 'this is no sandbox: the kernel can be reconfigured (see guard.hpp)'\n";

@@ -176,6 +176,7 @@ public:
         for (auto& placeholder : prepared->placeholders) {
             if (auto settled = placeholder.settle(); !settled) {
                 tickets_.erase(prepared->id);
+                broker_->frames.send('C', {prepared->id});
                 return settled.error();
             }
         }
@@ -235,17 +236,19 @@ private:
         sigset_t all, before;
         ::sigfillset(&all);
         ::pthread_sigmask(SIG_BLOCK, &all, &before);
+        const auto begin = [&] {
+            keeper_ = std::thread{[this] { keep(); }};
+            if (options_.on_network_request) asker_ = std::thread{[this] { put_questions(); }};
+        };
         Result<void> started;
 #if defined(__cpp_exceptions)
         try {
-            keeper_ = std::thread{[this] { keep(); }};
-            if (options_.on_network_request) asker_ = std::thread{[this] { put_questions(); }};
+            begin();
         } catch (const std::exception&) {
             started = process::system_error("starting a thread", EAGAIN);
         }
 #else
-        keeper_ = std::thread{[this] { keep(); }};
-        if (options_.on_network_request) asker_ = std::thread{[this] { put_questions(); }};
+        begin();
 #endif
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
         return started;
@@ -376,12 +379,7 @@ private:
     /// The number of the change: done when as many have been.
     std::uint64_t send_domains() {
         if (!broker_) return domains_done_;  // the next broker begins with them
-        const auto list = [](const std::vector<std::string>& entries) {
-            std::string json = "[";
-            for (const auto& entry : entries) json += (json.size() == 1 ? "" : ",") + settings::json_string(entry);
-            return json + "]";
-        };
-        broker_->frames.send('N', {list(boundary_.allowed_domains), list(boundary_.denied_domains)});
+        broker_->frames.send('N', {settings::json_strings(boundary_.allowed_domains), settings::json_strings(boundary_.denied_domains)});
         wakeup_.ring();
         return ++domains_sent_;
     }
