@@ -19,14 +19,6 @@ using bailey::ViolationKind;
 
 namespace {
 
-template <class... Ps>
-bailey::Workspace<Ps...> plain(const std::string& root, Ps... policies) {
-    auto opened = bailey::Workspace<Ps...>::open(root, std::move(policies)...);
-    REQUIRE(opened.has_value());
-    opened->use(tools());
-    return std::move(*opened);
-}
-
 template <class Condition>
 bool comes_true(Condition&& condition, std::chrono::milliseconds within = 30s) {
     for (const auto until = std::chrono::steady_clock::now() + within; std::chrono::steady_clock::now() < until; ::usleep(10'000)) {
@@ -54,7 +46,7 @@ std::string fetch(const std::string& url) { return through_proxy + "curl -sS -m2
 
 TEST_CASE("the first command is wrapped, the next find a sandbox that waits, and each is fresh") {
     TempDir root;
-    const auto workspace = plain(root.path());
+    const auto workspace = support::workspace(root.path());
     const auto began = std::chrono::steady_clock::now();
     const auto session = workspace.open_session();
     CHECK(std::chrono::steady_clock::now() - began < 500ms);  // it returns at once: starting a broker takes as long as that
@@ -86,7 +78,7 @@ TEST_CASE("cold, by the broker and prepared: a probe of the sandbox says the sam
         cat /proc/sys/kernel/hostname; ls -la / /tmp/. 2>/dev/null | head -3 | cut -c1-10; cat /etc/shadow; ls /root /home /var; echo x > /etc/x; echo x > /proc/sys/kernel/core_pattern
         python3 -c 'import socket; socket.socket(socket.AF_UNIX)' 2>&1 | tail -1; unshare -U true; mount -t tmpfs x /mnt; dmesg | head -1; nice
     )sh";
-    const auto workspace = plain(root.path(), bailey::OpenFileLimit<256>{}, bailey::ReadPolicy<bailey::Deny<"sub/deep">>{});
+    const auto workspace = support::workspace(root.path(), bailey::OpenFileLimit<256>{}, bailey::ReadPolicy<bailey::Deny<"sub/deep">>{});
     const auto cold = workspace.run(probe, {.timeout = 60s});
     const auto session = workspace.open_session();
     const auto wrapped = session.run(probe, {.timeout = 60s});
@@ -110,7 +102,7 @@ TEST_CASE("a sandbox that waits is used only if preparing it now would give the 
     const auto at = [&](const std::string& name) { return root / name; };
     REQUIRE(host("cd " + root.path() + " && mkdir -p a/b data denied && git init -q repo && echo s > denied/secret && echo d > data/d && ln -s data/d .zprofile && echo x > .profile && echo e > .env") == 0);
     fs::create_directories(outside / "grant");
-    const auto workspace = plain(root.path(), bailey::runtime::DenyRead{"denied"}, bailey::runtime::DenyWrite{".env", "a/b"}, bailey::runtime::AllowRead{outside / "grant"});
+    const auto workspace = support::workspace(root.path(), bailey::runtime::DenyRead{"denied"}, bailey::runtime::DenyWrite{".env", "a/b"}, bailey::runtime::AllowRead{outside / "grant"});
     const auto session = workspace.open_session();
     REQUIRE(session.run("true").ok());
     const std::pair<const char*, std::string> changes[] = {
@@ -168,7 +160,7 @@ TEST_CASE("what is swapped and swapped back while a sandbox is being prepared is
     TempDir root, outside{"bailey-outside"};
     fs::create_directories(outside / "grant");
     fs::create_directories(outside / "elsewhere");
-    const auto workspace = plain(root.path(), bailey::runtime::AllowWrite{outside / "grant"});
+    const auto workspace = support::workspace(root.path(), bailey::runtime::AllowWrite{outside / "grant"});
     const auto session = workspace.open_session();
     for (int round = 0; round < 12; ++round) {
         REQUIRE(session.run("true").ok());
@@ -192,7 +184,7 @@ TEST_CASE("what is swapped and swapped back while a sandbox is being prepared is
 TEST_CASE("what a command leaves is found in trees that are watched, too") {
     TempDir root, granted{"bailey-granted"};
     REQUIRE(host("cd " + root.path() + " && git init -q . && mkdir -p a/b/c/d old && cp /bin/true old/program && cp /bin/true a/b/c/d/program && cp /bin/true " + (granted / "program")) == 0);
-    const auto workspace = plain(root.path(), bailey::runtime::AllowWrite{granted.path()});
+    const auto workspace = support::workspace(root.path(), bailey::runtime::AllowWrite{granted.path()});
     const auto session = workspace.open_session();
     REQUIRE(session.run("true").ok());
     const auto setuid = [](const std::string& path) { return (fs::status(path).permissions() & (fs::perms::set_uid | fs::perms::set_gid)) != fs::perms::none; };
@@ -232,7 +224,7 @@ TEST_CASE("what a command leaves is found in trees that are watched, too") {
 
 TEST_CASE("a broker that is killed is replaced; commands that run go on") {
     TempDir root;
-    const auto workspace = plain(root.path());
+    const auto workspace = support::workspace(root.path());
     const auto session = workspace.open_session();
     for (const int moment : {0, 20, 60, 150, 400, 900}) {
         CAPTURE(moment);
@@ -252,7 +244,7 @@ TEST_CASE("a broker that is killed is replaced; commands that run go on") {
 TEST_CASE("closing a session at any moment leaves nothing behind") {
     TempDir root;
     write(root / "file", "x");
-    const auto workspace = plain(root.path());
+    const auto workspace = support::workspace(root.path());
     const auto before = listing(root.path());
     for (const int moment : {0, 10, 50, 120, 250, 450, 700, 1200, 2500}) {
         CAPTURE(moment);
@@ -276,7 +268,7 @@ TEST_CASE("closing a session at any moment leaves nothing behind") {
 TEST_CASE("sandboxes that wait end after their time, and nothing of them shows in the workspace") {
     TempDir root;
     write(root / "file", "x");
-    const auto workspace = plain(root.path());
+    const auto workspace = support::workspace(root.path());
     const auto before = listing(root.path());
     const auto session = workspace.open_session({.prepared = 2, .time_to_live = 8s});
     REQUIRE(session.run("true").ok());
@@ -297,7 +289,7 @@ TEST_CASE("sandboxes that wait end after their time, and nothing of them shows i
     CHECK(none.stats().wrapped == 3);
 
     // A denied path that does not exist needs a placeholder while a command runs, and only then.
-    const auto denying = plain(root.path(), bailey::WritePolicy<bailey::Deny<".env">>{});
+    const auto denying = support::workspace(root.path(), bailey::WritePolicy<bailey::Deny<".env">>{});
     const auto careful = denying.open_session();
     CHECK_FALSE(careful.run("echo x > .env").ok());
     ::usleep(1'500'000);
@@ -308,7 +300,7 @@ TEST_CASE("sandboxes that wait end after their time, and nothing of them shows i
 TEST_CASE("what the network refused is known, with the rule and a remedy") {
     HttpServer server{"hello\n"};
     TempDir root;
-    const auto workspace = plain(root.path(), bailey::DomainAllowlist<"127.0.0.1", "*.example.com">{}, bailey::DomainDenylist<"bad.example.com">{});
+    const auto workspace = support::workspace(root.path(), bailey::DomainAllowlist<"127.0.0.1", "*.example.com">{}, bailey::DomainDenylist<"bad.example.com">{});
     const auto session = workspace.open_session();
     for (const bool waiting : {false, true}) {
         if (waiting) REQUIRE(has_waiting(session));
@@ -344,7 +336,7 @@ TEST_CASE("a host that no rule decides is asked about: once, for the session, or
     std::mutex mutex;
     std::vector<std::string> asked;
     std::atomic<int> answer{0};
-    const auto workspace = plain(root.path(), bailey::DomainDenylist<"denied.example">{});
+    const auto workspace = support::workspace(root.path(), bailey::DomainDenylist<"denied.example">{});
     auto session = workspace.open_session({.on_network_request = [&](const NetworkRequest& request) {
                                                {
                                                    const std::lock_guard lock{mutex};
@@ -404,7 +396,7 @@ TEST_CASE("a host that no rule decides is asked about: once, for the session, or
 TEST_CASE("the domains change for commands that run, from the next connection on") {
     HttpServer server{"hello\n"};
     TempDir root;
-    const auto workspace = plain(root.path());
+    const auto workspace = support::workspace(root.path());
     auto session = workspace.open_session();
     std::string said;
     auto running = session.spawn("while read -r line; do " + fetch(server.url()) + "; done", {.timeout = 120s, .input = bailey::Input::pipe(), .on_stdout = [&](std::string_view bytes) { said += bytes; }});
@@ -440,7 +432,7 @@ TEST_CASE("the domains change for commands that run, from the next connection on
 TEST_CASE("the host's own clients go through the same filter") {
     HttpServer server{"hello\n"};
     TempDir root;
-    const auto workspace = plain(root.path(), bailey::DomainAllowlist<"127.0.0.1">{});
+    const auto workspace = support::workspace(root.path(), bailey::DomainAllowlist<"127.0.0.1">{});
     const auto session = workspace.open_session();
     const auto proxy = session.proxy_url();
     CHECK(proxy.starts_with("http://bailey:"));
@@ -453,7 +445,7 @@ TEST_CASE("the host's own clients go through the same filter") {
 TEST_CASE("frames that nobody understands end the session, in words") {
     TempDir root;
     // The real broker, given nonsense by its host.
-    const auto found = bailey::srt::find_tools(tools(), plain(root.path()).boundary()).value();
+    const auto found = bailey::srt::find_tools(tools(), support::workspace(root.path()).boundary()).value();
     for (const auto& [bytes, complaint] : {std::pair<std::string, std::string>{std::string{"\1\0\0\0Z", 5}, "before it was told to begin"}, {std::string{"\0\0\0\0", 4}, "a frame of 0 bytes"}, {"\xff\xff\xff\x7f", "a frame of 2147483647 bytes"}}) {
         const auto words = complaint;
         CAPTURE(words);
