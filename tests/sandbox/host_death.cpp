@@ -68,7 +68,7 @@ TEST_CASE("a guard whose srt ends before it has seen that the host is dead takes
         const auto placeholder = bailey::srt::Placeholder::ready(path).value();
         const bailey::process::Fd nothing{::open("/dev/null", O_RDONLY | O_CLOEXEC)}, directory{::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
         bailey::process::ChildPlan plan;
-        plan.spawn.argv = {found.node, "-e", std::string{bailey::srt::guard_script}, "--", found.cli(), found.node_floor, "0", "[\"" + path + "\"]", "no such mark",
+        plan.spawn.argv = {found.node, "-e", std::string{bailey::srt::guard_script}, "--", found.cli(), found.node_floor, "0", "[\"" + path + "\"]", "no mark of " + root.path(),
                            "--settings", "/proc/self/fd/3", "-c", "true"};  // empty settings: srt says so and ends at once
         plan.spawn.environment = {"PATH=/usr/bin:/bin"};
         plan.spawn.fds = {nothing.get(), placeholder.fd()};

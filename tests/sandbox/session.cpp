@@ -452,7 +452,7 @@ TEST_CASE("frames that nobody understands end the session, in words") {
         auto pair = bailey::process::make_socket_pair().value();
         const bailey::process::Fd directory{::open("/var/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
         bailey::process::ChildPlan plan;
-        plan.spawn.argv = {found.node, "-e", std::string{bailey::srt::broker_script}, "--", found.library(), "no such mark", "0"};
+        plan.spawn.argv = {found.node, "-e", std::string{bailey::srt::broker_script}, "--", found.library(), "no mark of " + root.path(), "0"};
         plan.spawn.environment = {"PATH=/usr/bin:/bin"};
         plan.spawn.fds = {pair.write.get()};
         plan.spawn.directory = directory.get();
