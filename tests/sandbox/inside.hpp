@@ -45,6 +45,9 @@ Answers answers(const W& workspace, const std::string& text, bailey::RunOptions 
     return Answers{result.ok() ? result.out : ""};
 }
 
+/// What of the host's /tmp a sandbox with PrivateTmp still lists: srt shows its own directory to every sandbox, where there is one.
+inline std::string left_in_private_tmp() { return fs::exists("/tmp/claude") ? "claude" : ""; }
+
 /// A word of the shell.
 inline std::string shell_word(std::string_view text) {
     std::string word = "'";

@@ -322,7 +322,7 @@ true)sh";
     CHECK(noted(opened.boundary(), "srt shows it to every sandbox"));
     const auto in = answers(opened, text);
     CHECK(in["read"] == "no");
-    CHECK(in["listed"] == (fs::exists("/tmp/claude") ? "claude" : ""));  // srt's own
+    CHECK(in["listed"] == left_in_private_tmp());
     CHECK(in["tmpdir"] == "yes");
     CHECK_FALSE(fs::exists(shared.path() + ".new"));
 }
