@@ -23,6 +23,8 @@ public:
     [[nodiscard]] const std::string& root() const { return root_; }
     [[nodiscard]] const std::vector<std::string>& writable() const { return writable_; }
     [[nodiscard]] const ScanLimits& limits() const { return limits_; }
+    /// As long as nothing happens in the root, another would be the same, whatever happens elsewhere.
+    [[nodiscard]] bool self_contained() const { return self_contained_; }
 
     /// How it was, or null when there was none.
     [[nodiscard]] const ProtectedEntry* find(std::string_view path, ProtectedKind kind) const {
@@ -54,6 +56,7 @@ private:
     ScanLimits limits_;
     std::vector<ProtectedEntry> entries_;  // sorted by path and kind
     std::vector<std::string> paths_;
+    bool self_contained_ = false;
 };
 
 namespace detail {
@@ -61,15 +64,19 @@ namespace detail {
 inline constexpr std::size_t most_protected_mounts = 2400;
 
 /// A hook that is a link runs what it leads to, which lies where the command may write.
-inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks, std::vector<std::string>& paths) {
+/// False: there is none, and nothing outside has a say.
+[[nodiscard]] inline bool add_linked_hooks(const ProtectedScan& scan, const std::string& hooks, std::vector<std::string>& paths) {
     const process::Fd directory = scan.open(hooks);
-    if (!directory) return;
+    if (!directory) return false;
+    bool linked = false;
     static_cast<void>(list_directory(directory.get(), [&](std::string_view name, unsigned char) {
         const std::string hook{name};
         const bool link = identity_at(directory.get(), hook).type == FileType::symlink;
+        linked |= link;
         if (link && target_identity_at(directory.get(), hook)) paths.push_back(join(hooks, name));
         return paths.size() < most_protected_mounts;
     }));
+    return linked;
 }
 }  // namespace detail
 
@@ -98,12 +105,13 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
         return a.order(b.path, b.kind) < 0;
     });
 
+    snapshot.self_contained_ = scan.self_contained() && (oldest == nullptr || oldest->self_contained_);
     auto& paths = snapshot.paths_;
     for (const ProtectedEntry& entry : snapshot.entries_) {
         if (entry.kind == ProtectedKind::git_above || entry.kind == ProtectedKind::git_index) continue;
         if (entry.identity.type == FileType::symlink && !entry.target) continue;
         paths.push_back(entry.path);
-        if (entry.kind == ProtectedKind::git_hooks) detail::add_linked_hooks(scan, entry.path, paths);
+        if (entry.kind == ProtectedKind::git_hooks && detail::add_linked_hooks(scan, entry.path, paths)) snapshot.self_contained_ = false;
     }
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
 

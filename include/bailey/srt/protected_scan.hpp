@@ -132,6 +132,8 @@ public:
 
     [[nodiscard]] std::vector<ProtectedEntry>& entries() { return entries_; }
     [[nodiscard]] bool incomplete() const { return incomplete_; }
+    /// Nothing outside the root had a say in what was found.
+    [[nodiscard]] bool self_contained() const { return self_contained_; }
 
     [[nodiscard]] bool in_root(std::string_view path) const { return is_within(path, root_); }
     /// Whether a configuration that was there before would run something from a work tree given to this git directory.
@@ -161,9 +163,15 @@ private:
         bool runs_from_work_tree = false;
     };
 
-    [[nodiscard]] bool reachable(std::string_view path) const {
-        return in_root(path) ||
-               std::any_of(writable_.begin(), writable_.end(), [&](const std::string& grant) { return is_within(path, grant); });
+    [[nodiscard]] bool reachable(std::string_view path) {
+        if (in_root(path)) return true;
+        const bool granted = std::any_of(writable_.begin(), writable_.end(), [&](const std::string& grant) { return is_within(path, grant); });
+        if (granted) self_contained_ = false;
+        return granted;
+    }
+    FileIdentity target_of(int directory, const std::string& path) {
+        self_contained_ = false;  // wherever it leads
+        return target_identity_at(directory, path);
     }
     [[nodiscard]] bool trusted(const ProtectedEntry& entry) const { return trusted_(trusted_data_, entry); }
     // No descriptor left is no proof that nothing is there.
@@ -191,7 +199,7 @@ private:
         ProtectedEntry entry{join(path, name), kind};
         entry.identity = identity_at(directory, std::string{name});
         if (!entry.identity || !seen_.insert(entry.path).second) return std::nullopt;
-        if (entry.identity.type == FileType::symlink) entry.target = target_identity_at(directory, std::string{name});
+        if (entry.identity.type == FileType::symlink) entry.target = target_of(directory, std::string{name});
         entries_.push_back(std::move(entry));
         return entries_.size() - 1;
     }
@@ -288,7 +296,7 @@ private:
         } else {
             entries_[*at].text = read_file_at(directory, name, detail::longest_git_file);
             if (entries_[*at].text) target = detail::path_in_git_file(*entries_[*at].text);
-            if (target) entries_[*at].target = target_identity_at(directory, *target);
+            if (target) entries_[*at].target = target_of(directory, *target);
         }
         if (target) follow(*at, path, *target, path);
     }
@@ -338,7 +346,7 @@ private:
         std::string_view target = *entries_[*at].text;
         while (!target.empty() && (target.back() == '\n' || target.back() == '\r')) target.remove_suffix(1);
         const std::string common{target};
-        entries_[*at].target = target_identity_at(git, common);
+        entries_[*at].target = target_of(git, common);
         follow(*at, path, common, {});
         if (entries_[*at].leads_to.empty()) return;
         self.common = entries_[*at].leads_to;
@@ -354,7 +362,7 @@ private:
         } else {
             entry.text = read_file_at(git, file, limits_.config_bytes);
             entry.identity = identity_at(git, file);
-            if (entry.identity.type == FileType::symlink) entry.target = target_identity_at(git, file);
+            if (entry.identity.type == FileType::symlink) entry.target = target_of(git, file);
         }
         const auto config = entry.text ? read_git_config(*entry.text) : std::nullopt;
         if (!config) return;
@@ -519,7 +527,7 @@ private:
     std::vector<std::pair<std::string, std::string>> work_trees_;  // git directory, work tree
     int nested_ = 0;
     std::size_t directories_ = 0, names_ = 0, index_bytes_ = 0;
-    bool incomplete_ = false;
+    bool incomplete_ = false, self_contained_ = true;
 };
 
 }  // namespace bailey::srt

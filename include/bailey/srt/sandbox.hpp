@@ -176,7 +176,7 @@ public:
     [[nodiscard]] Result<Memory> remember() const {
         const std::lock_guard lock{snapshots_mutex_};
         auto before = count_happenings();
-        const bool still = looked_at_ && quiet(looked_at_->before, before) && (snapshots_.empty() || snapshots_.front() == looked_at_->snapshot);
+        const bool still = looked_at_ && quiet(*looked_at_->snapshot, looked_at_->before, before) && (snapshots_.empty() || snapshots_.front() == looked_at_->snapshot);
         if (!still) {
             auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
             if (!snapshot) return snapshot.error();
@@ -207,8 +207,16 @@ public:
     }
 
     [[nodiscard]] static bool quiet(const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& after) { return before && after && *before == *after; }
-    [[nodiscard]] static bool quiet(const Happened& before, const Happened& after) {
-        return !after.empty() && std::equal(before.begin(), before.end(), after.begin(), after.end(), [](const auto& a, const auto& b) { return quiet(a, b); });
+    /// Another snapshot would be the same.
+    [[nodiscard]] bool quiet(const ProtectedSnapshot& snapshot, const Happened& before, const Happened& after) const {
+        if (before.empty() || before.size() != after.size()) return false;
+        const auto directories = writable_paths(boundary_);
+        const auto root = std::find(directories.begin(), directories.end(), boundary_.root);
+        if (snapshot.self_contained() && root != directories.end()) {
+            const auto i = static_cast<std::size_t>(root - directories.begin());
+            return quiet(before[i], after[i]);
+        }
+        return std::equal(before.begin(), before.end(), after.begin(), [](const auto& a, const auto& b) { return quiet(a, b); });
     }
     [[nodiscard]] Happened happened() const {
         const std::lock_guard lock{snapshots_mutex_};
@@ -379,8 +387,8 @@ inline Memory::~Memory() {
 
 inline std::vector<Violation> Memory::look_around() const {
     const auto after = sandbox_->happened();
-    if (Sandbox::quiet(before_, after)) return {};
-    auto violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
+    std::vector<Violation> violations;
+    if (!sandbox_->quiet(*snapshot_, before_, after)) violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
     auto directories = writable_paths(sandbox_->boundary());
     std::vector<std::string> touched;
     for (std::size_t i = 0; i < directories.size(); ++i) {
