@@ -24,17 +24,24 @@ function send(letter, fields) {
   host.write(Buffer.concat([head, body]));
 }
 
-async function end() {
-  if (ending) return;
-  ending = true;
+function killMarked() {
   for (var name of fs.readdirSync('/proc')) {
     if (!/^\d+$/.test(name) || +name === process.pid) continue;
     try { if (fs.readFileSync('/proc/' + name + '/cmdline').includes(mark)) process.kill(+name, 'SIGKILL'); } catch (e) { /* it has ended */ }
   }
+}
+
+async function end() {
+  if (ending) return;
+  ending = true;
+  killMarked();
+  if (wraps.size) {  // what was just being started has its name only now; and no command can make any more what is denied
+    await new Promise(function (done) { setTimeout(done, 100); });
+    killMarked();
+  }
   var places = [];
   for (var some of placesOf.values()) for (var place of some) places.push(place[1] + ':' + place[2], place[0]);
-  // A moment later, when no command can make any more what is denied.
-  if (places.length) processes.spawnSync('/bin/sh', ['-c', 'sleep 0.1; while [ $# -gt 1 ]; do exec 3<"$2" && [ "$(stat -Lc %d:%i /proc/self/fd/3)" = "$1" ] && ' +
+  if (places.length) processes.spawnSync('/bin/sh', ['-c', 'while [ $# -gt 1 ]; do exec 3<"$2" && [ "$(stat -Lc %d:%i /proc/self/fd/3)" = "$1" ] && ' +
                                          'flock -n -x 3 && rm -f -- "$2"; shift 2; done', 'sh'].concat(places), {stdio: 'ignore'});
   try { await Promise.race([manager && manager.reset(), new Promise(function (done) { setTimeout(done, 1000); })]); } catch (e) { /* its sockets go with the host's directory */ }
   process.kill(-process.pid, 'SIGKILL');  // srt's socat with us

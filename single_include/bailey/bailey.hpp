@@ -4259,6 +4259,7 @@ struct CommandResult {
 #include <linux/keyctl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #else
@@ -4282,6 +4283,7 @@ struct SpawnPlan {
     std::vector<int> fds;                  ///< what becomes 0, 1, 2, 3 …; all others are closed
     int directory = -1;                    ///< a descriptor of the working directory
     std::vector<NewName> names{};
+    bool dies_with_thread = false;         ///< killed when the thread that starts it ends. Linux only
 };
 
 struct Spawned {
@@ -4312,6 +4314,8 @@ struct ChildSetup {
     const NewName* names;
     const std::string* named_files;
     std::size_t name_count;
+    bool dies_with_thread;
+    pid_t host;
     const char* failed_call = nullptr;
     int error_number = 0;
 };
@@ -4398,6 +4402,11 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     for (std::size_t i = 0; i < setup.name_count; ++i)
         ::syscall(SYS_linkat, AT_FDCWD, setup.named_files[i].c_str(), setup.names[i].directory, setup.names[i].name.c_str(), AT_SYMLINK_FOLLOW);
 
+    if (setup.dies_with_thread) {
+        ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        if (::syscall(SYS_getppid) != setup.host) ::syscall(SYS_exit, 127);  // it has ended before it was asked for
+    }
+
     if (::syscall(SYS_fchdir, setup.directory) < 0) return child_failed(setup, "fchdir");
 
     int parked[first_free_fd];
@@ -4430,7 +4439,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     std::vector<std::string> named_files;
     for (const auto& name : plan.names) named_files.push_back(text::concat({"/proc/self/fd/", std::to_string(name.file)}));
     detail::ChildSetup setup{argv.data(), environment.data(), plan.fds.data(), static_cast<int>(plan.fds.size()), plan.directory,
-                             plan.names.data(), named_files.data(), named_files.size()};
+                             plan.names.data(), named_files.data(), named_files.size(), plan.dies_with_thread, ::getpid()};
 
     constexpr std::size_t stack_size = 64 * 1024;
     void* const stack = ::mmap(nullptr, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -4505,6 +4514,13 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
 
 namespace bailey::process {
 
+/// By its pidfd, so that the signal cannot reach another of its number.
+inline void kill_held([[maybe_unused]] const Fd& process) {
+#if defined(__linux__)
+    if (process) ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+#endif
+}
+
 /// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
 /// sandbox lives on (seen once in a few hundred stops during start-up). Its first process still has bubblewrap's command line.
 /// Linux only: elsewhere there are no namespaces whose first process takes all others along.
@@ -4514,15 +4530,13 @@ inline void kill_marked([[maybe_unused]] std::string_view mark) {
     while (const dirent* entry = processes ? ::readdir(processes.get()) : nullptr) {
         const long pid = ::strtol(entry->d_name, nullptr, 10);
         if (pid <= 0 || pid == ::getpid()) continue;
-        // Held while its words are read, so that the signal cannot reach another process of that number.
         const Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
         const Fd words{::open(("/proc/" + std::string{entry->d_name} + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC)};
         if (!process || !words) continue;
         std::string line;
         char bytes[16 * 1024];
         for (ssize_t size; (size = ::read(words.get(), bytes, sizeof bytes)) > 0;) line.append(bytes, static_cast<std::size_t>(size));
-        if (line.find(mark) != std::string::npos)
-            ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+        if (line.find(mark) != std::string::npos) kill_held(process);
     }
 #endif
 }
@@ -4544,6 +4558,8 @@ struct ChildPlan {
 struct Child {
     pid_t pid = -1;
     Fd exit_watch, out, err, input, lifeline;
+    Fd ended{};                 ///< on which it may say "X<code>\n": that it has ended so, and need not live on
+    std::vector<Fd> holders{};  ///< processes in its sandbox that hold its output (pidfds), where they are known
 };
 
 /// Both ends are close-on-exec from birth.
@@ -4751,6 +4767,7 @@ public:
         read_some(out_, Stream::out, sink);
         read_some(err_, Stream::err, sink);
         read_notes();
+        read_ended();
         notice_exit();  // before the clock and the stop: an end that came first is the outcome
         const auto now = Clock::now();
         if (phase_ == Phase::running) {
@@ -4783,10 +4800,10 @@ private:
     Process(Child child, const DrivePlan& plan, Readiness& readiness, StopSignal& stop)
         : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark},
           pid_{child.pid}, exit_watch_{std::move(child.exit_watch)}, out_{std::move(child.out)}, err_{std::move(child.err)},
-          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)} {}
+          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)}, ended_{std::move(child.ended)}, holders_{std::move(child.holders)} {}
 
     void begin(const Input& input) {
-        for (const Fd* fd : {&out_, &err_, &lifeline_, &exit_watch_}) {
+        for (const Fd* fd : {&out_, &err_, &lifeline_, &ended_, &exit_watch_}) {
             if (*fd) readiness_.watch_readable(*fd);
         }
         pending_input_ = input.bytes();
@@ -4848,6 +4865,25 @@ private:
         }
     }
 
+    /// The child's own word, and no more: what it says it could have made true.
+    void read_ended() {
+        if (!ended_ || heard_) return;
+        char bytes[64];
+        const auto size = ::read(ended_.get(), bytes, sizeof bytes);
+        if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        readiness_.forget(ended_);
+        heard_ = true;  // and kept open: what else the child says must not end it
+        const std::string_view said{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
+        int code = -1;
+        if (said.size() < 3 || said.front() != 'X' || std::from_chars(bytes + 1, bytes + said.size(), code).ptr != bytes + said.size() - 1 || said.back() != '\n' || code < 0 || code > 255) return;
+        if (phase_ != Phase::running) return;
+        said_code_ = code;
+        for (const auto& holder : holders_) kill_held(holder);  // first, so that its output ends before all around it has
+        signal_group(SIGKILL);
+        phase_ = Phase::killed;
+        next_ = Clock::now() + reap_limit;
+    }
+
     void notice_exit() {
         if (pid_ <= 0) return;
         siginfo_t info{};
@@ -4868,7 +4904,11 @@ private:
             // has members that are ours: it does as long as somebody holds our pipes.
             if (out_ || err_) signal_group(SIGKILL);
         }
-        if (!mark_.empty() && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) kill_marked(mark_);
+        if (said_code_) {
+            ending_.status_known = true;
+            ending_.exit_code = *said_code_;
+        }
+        if (!mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) kill_marked(mark_);
         if (exit_watch_) readiness_.forget(exit_watch_);
         exit_watch_.reset();
         pid_ = -1;
@@ -4891,10 +4931,12 @@ private:
     }
 
     void finish() {
+        if (said_code_ && (out_ || err_)) kill_marked(mark_);
         out_.reset();
         err_.reset();
         input_.reset();
         lifeline_.reset();
+        ended_.reset();
         phase_ = Phase::done;
     }
 
@@ -4922,10 +4964,12 @@ private:
     Clock::time_point next_{};
 
     pid_t pid_ = -1;
-    Fd exit_watch_, out_, err_, input_, lifeline_;
+    Fd exit_watch_, out_, err_, input_, lifeline_, ended_;
+    std::vector<Fd> holders_;
+    std::optional<int> said_code_;
     std::string pending_input_;
     std::size_t input_written_ = 0;
-    bool input_watched_ = false;
+    bool input_watched_ = false, heard_ = false;
     bool close_input_when_empty_ = false;
     std::string notes_;
     Ending ending_;
@@ -4935,7 +4979,7 @@ private:
 }  // namespace bailey::process
 
 // ---- bailey/srt/scripts.hpp ----
-// Generated by tools/embed from scripts/, where the words to it are: what bailey runs in node and bash.
+// Generated by tools/embed from scripts/, where the words to it are: what bailey runs in node.
 
 namespace bailey::srt {
 
@@ -4998,17 +5042,24 @@ function send(letter, fields) {
   host.write(Buffer.concat([head, body]));
 }
 
-async function end() {
-  if (ending) return;
-  ending = true;
+function killMarked() {
   for (var name of fs.readdirSync('/proc')) {
     if (!/^\d+$/.test(name) || +name === process.pid) continue;
     try { if (fs.readFileSync('/proc/' + name + '/cmdline').includes(mark)) process.kill(+name, 'SIGKILL'); } catch (e) { /* it has ended */ }
   }
+}
+
+async function end() {
+  if (ending) return;
+  ending = true;
+  killMarked();
+  if (wraps.size) {  // what was just being started has its name only now; and no command can make any more what is denied
+    await new Promise(function (done) { setTimeout(done, 100); });
+    killMarked();
+  }
   var places = [];
   for (var some of placesOf.values()) for (var place of some) places.push(place[1] + ':' + place[2], place[0]);
-  // A moment later, when no command can make any more what is denied.
-  if (places.length) processes.spawnSync('/bin/sh', ['-c', 'sleep 0.1; while [ $# -gt 1 ]; do exec 3<"$2" && [ "$(stat -Lc %d:%i /proc/self/fd/3)" = "$1" ] && ' +
+  if (places.length) processes.spawnSync('/bin/sh', ['-c', 'while [ $# -gt 1 ]; do exec 3<"$2" && [ "$(stat -Lc %d:%i /proc/self/fd/3)" = "$1" ] && ' +
                                          'flock -n -x 3 && rm -f -- "$2"; shift 2; done', 'sh'].concat(places), {stdio: 'ignore'});
   try { await Promise.race([manager && manager.reset(), new Promise(function (done) { setTimeout(done, 1000); })]); } catch (e) { /* its sockets go with the host's directory */ }
   process.kill(-process.pid, 'SIGKILL');  // srt's socat with us
@@ -5110,23 +5161,6 @@ host.on('data', function (bytes) {
     handle(body[0], body.length > 1 ? body.slice(1).split('\0') : []);
   }
 });
-)bailey";
-
-inline constexpr std::string_view leader_script = R"bailey(exec {words}>&2 2>/dev/null
-{
-  IFS= read -r -u 3 seconds || kill -KILL 0
-  if [ "$seconds" = 0 ]; then
-    IFS= read -r -u 3
-  else
-    IFS= read -r -t "$seconds" -u 3
-    [ $? -gt 128 ] && echo T >&3
-  fi
-  kill -KILL 0
-} </dev/null >/dev/null {words}>&- &
-eval "$1 2>&$words {words}>&-"
-code=$?
-echo "X$code" >&3
-exit $code
 )bailey";
 
 }  // namespace bailey::srt
@@ -5869,6 +5903,58 @@ private:
 };
 
 }  // namespace bailey
+
+// ---- bailey/process/descendants.hpp ----
+// What has descended from a child of ours. Linux only: elsewhere nothing is known of it.
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+namespace bailey::process {
+
+[[nodiscard]] inline std::vector<pid_t> children_of(pid_t pid) {
+    std::vector<pid_t> children;
+    const auto tasks = "/proc/" + std::to_string(pid) + "/task";
+    const std::unique_ptr<DIR, int (*)(DIR*)> threads{::opendir(tasks.c_str()), ::closedir};
+    while (const dirent* thread = threads ? ::readdir(threads.get()) : nullptr) {
+        if (thread->d_name[0] == '.') continue;
+        const Fd file{::open((tasks + "/" + thread->d_name + "/children").c_str(), O_RDONLY | O_CLOEXEC)};
+        std::string text;
+        char bytes[4096];
+        for (ssize_t size; file && (size = ::read(file.get(), bytes, sizeof bytes)) > 0;) text.append(bytes, static_cast<std::size_t>(size));
+        for (const char* at = text.c_str(); *at != '\0';) {
+            char* end = nullptr;
+            children.push_back(static_cast<pid_t>(std::strtol(at, &end, 10)));
+            at = *end == ' ' ? end + 1 : end;
+        }
+    }
+    return children;
+}
+
+/// Descendants, from that generation on, whose standard output is this pipe: pidfds.
+[[nodiscard]] inline std::vector<Fd> holders_of([[maybe_unused]] const Fd& pipe, [[maybe_unused]] pid_t pid, [[maybe_unused]] int generation) {
+    std::vector<Fd> holders;
+#if defined(__linux__)
+    const auto leads_to = [](const std::string& link) {
+        char bytes[64];
+        const auto size = ::readlink(link.c_str(), bytes, sizeof bytes);
+        return std::string{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
+    };
+    const auto wanted = leads_to("/proc/self/fd/" + std::to_string(pipe.get()));
+    for (const pid_t child : children_of(pid)) {
+        const auto output = "/proc/" + std::to_string(child) + "/fd/1";
+        if (generation <= 1 && !wanted.empty() && leads_to(output) == wanted) {
+            Fd holder{static_cast<int>(::syscall(SYS_pidfd_open, child, 0))};
+            if (holder && leads_to(output) == wanted) holders.push_back(std::move(holder));  // and not another of that number
+        }
+        for (auto& below : holders_of(pipe, child, generation - 1)) holders.push_back(std::move(below));
+    }
+#endif
+    return holders;
+}
+
+}  // namespace bailey::process
 
 // ---- bailey/srt/frames.hpp ----
 // The frames between a session and its broker (scripts/broker.js says which there are), over a socket that never blocks.
@@ -7205,6 +7291,8 @@ public:
 
     [[nodiscard]] std::vector<ProtectedEntry>& entries() { return entries_; }
     [[nodiscard]] bool incomplete() const { return incomplete_; }
+    /// Nothing outside the root had a say in what was found.
+    [[nodiscard]] bool self_contained() const { return self_contained_; }
 
     [[nodiscard]] bool in_root(std::string_view path) const { return is_within(path, root_); }
     /// Whether a configuration that was there before would run something from a work tree given to this git directory.
@@ -7234,9 +7322,15 @@ private:
         bool runs_from_work_tree = false;
     };
 
-    [[nodiscard]] bool reachable(std::string_view path) const {
-        return in_root(path) ||
-               std::any_of(writable_.begin(), writable_.end(), [&](const std::string& grant) { return is_within(path, grant); });
+    [[nodiscard]] bool reachable(std::string_view path) {
+        if (in_root(path)) return true;
+        const bool granted = std::any_of(writable_.begin(), writable_.end(), [&](const std::string& grant) { return is_within(path, grant); });
+        if (granted) self_contained_ = false;
+        return granted;
+    }
+    FileIdentity target_of(int directory, const std::string& path) {
+        self_contained_ = false;  // wherever it leads
+        return target_identity_at(directory, path);
     }
     [[nodiscard]] bool trusted(const ProtectedEntry& entry) const { return trusted_(trusted_data_, entry); }
     // No descriptor left is no proof that nothing is there.
@@ -7264,7 +7358,7 @@ private:
         ProtectedEntry entry{join(path, name), kind};
         entry.identity = identity_at(directory, std::string{name});
         if (!entry.identity || !seen_.insert(entry.path).second) return std::nullopt;
-        if (entry.identity.type == FileType::symlink) entry.target = target_identity_at(directory, std::string{name});
+        if (entry.identity.type == FileType::symlink) entry.target = target_of(directory, std::string{name});
         entries_.push_back(std::move(entry));
         return entries_.size() - 1;
     }
@@ -7361,7 +7455,7 @@ private:
         } else {
             entries_[*at].text = read_file_at(directory, name, detail::longest_git_file);
             if (entries_[*at].text) target = detail::path_in_git_file(*entries_[*at].text);
-            if (target) entries_[*at].target = target_identity_at(directory, *target);
+            if (target) entries_[*at].target = target_of(directory, *target);
         }
         if (target) follow(*at, path, *target, path);
     }
@@ -7411,7 +7505,7 @@ private:
         std::string_view target = *entries_[*at].text;
         while (!target.empty() && (target.back() == '\n' || target.back() == '\r')) target.remove_suffix(1);
         const std::string common{target};
-        entries_[*at].target = target_identity_at(git, common);
+        entries_[*at].target = target_of(git, common);
         follow(*at, path, common, {});
         if (entries_[*at].leads_to.empty()) return;
         self.common = entries_[*at].leads_to;
@@ -7427,7 +7521,7 @@ private:
         } else {
             entry.text = read_file_at(git, file, limits_.config_bytes);
             entry.identity = identity_at(git, file);
-            if (entry.identity.type == FileType::symlink) entry.target = target_identity_at(git, file);
+            if (entry.identity.type == FileType::symlink) entry.target = target_of(git, file);
         }
         const auto config = entry.text ? read_git_config(*entry.text) : std::nullopt;
         if (!config) return;
@@ -7592,7 +7686,7 @@ private:
     std::vector<std::pair<std::string, std::string>> work_trees_;  // git directory, work tree
     int nested_ = 0;
     std::size_t directories_ = 0, names_ = 0, index_bytes_ = 0;
-    bool incomplete_ = false;
+    bool incomplete_ = false, self_contained_ = true;
 };
 
 }  // namespace bailey::srt
@@ -7610,6 +7704,8 @@ public:
     [[nodiscard]] const std::string& root() const { return root_; }
     [[nodiscard]] const std::vector<std::string>& writable() const { return writable_; }
     [[nodiscard]] const ScanLimits& limits() const { return limits_; }
+    /// As long as nothing happens in the root, another would be the same, whatever happens elsewhere.
+    [[nodiscard]] bool self_contained() const { return self_contained_; }
 
     /// How it was, or null when there was none.
     [[nodiscard]] const ProtectedEntry* find(std::string_view path, ProtectedKind kind) const {
@@ -7641,6 +7737,7 @@ private:
     ScanLimits limits_;
     std::vector<ProtectedEntry> entries_;  // sorted by path and kind
     std::vector<std::string> paths_;
+    bool self_contained_ = false;
 };
 
 namespace detail {
@@ -7648,15 +7745,19 @@ namespace detail {
 inline constexpr std::size_t most_protected_mounts = 2400;
 
 /// A hook that is a link runs what it leads to, which lies where the command may write.
-inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks, std::vector<std::string>& paths) {
+/// False: there is none, and nothing outside has a say.
+[[nodiscard]] inline bool add_linked_hooks(const ProtectedScan& scan, const std::string& hooks, std::vector<std::string>& paths) {
     const process::Fd directory = scan.open(hooks);
-    if (!directory) return;
+    if (!directory) return false;
+    bool linked = false;
     static_cast<void>(list_directory(directory.get(), [&](std::string_view name, unsigned char) {
         const std::string hook{name};
         const bool link = identity_at(directory.get(), hook).type == FileType::symlink;
+        linked |= link;
         if (link && target_identity_at(directory.get(), hook)) paths.push_back(join(hooks, name));
         return paths.size() < most_protected_mounts;
     }));
+    return linked;
 }
 }  // namespace detail
 
@@ -7685,12 +7786,13 @@ inline void add_linked_hooks(const ProtectedScan& scan, const std::string& hooks
         return a.order(b.path, b.kind) < 0;
     });
 
+    snapshot.self_contained_ = scan.self_contained() && (oldest == nullptr || oldest->self_contained_);
     auto& paths = snapshot.paths_;
     for (const ProtectedEntry& entry : snapshot.entries_) {
         if (entry.kind == ProtectedKind::git_above || entry.kind == ProtectedKind::git_index) continue;
         if (entry.identity.type == FileType::symlink && !entry.target) continue;
         paths.push_back(entry.path);
-        if (entry.kind == ProtectedKind::git_hooks) detail::add_linked_hooks(scan, entry.path, paths);
+        if (entry.kind == ProtectedKind::git_hooks && detail::add_linked_hooks(scan, entry.path, paths)) snapshot.self_contained_ = false;
     }
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
 
@@ -7997,6 +8099,24 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     return script;
 }
 
+/// Whether the shell that sets the command's world may be the command's own, which saves the start of another. Not where it could be
+/// told from bash -c: by a trace (++ for +), by a line's number, by a variable that bash reads when it starts. And nothing that would
+/// end the clause in which entry_script() tries the command's grammar.
+[[nodiscard]] inline bool is_evaluated(const Entry& plan) {
+    if (!plan.argv.empty() || plan.command.size() > 4096) return false;
+    for (const std::string_view told : {"\n", "set", "trap", ";;", ";&", "esac"}) {
+        if (plan.command.find(told) != std::string::npos) return false;
+    }
+    return std::none_of(plan.environment.begin(), plan.environment.end(), [](const EnvironmentEntry& entry) {
+        const std::string_view name = entry.first;
+        return name.starts_with("LD_") || name.starts_with("BASH_") || name == "POSIXLY_CORRECT" || name == "GLIBC_TUNABLES" || name == "LOCPATH";
+    });
+}
+
+/// What the sandbox's shell is given: nothing of the command is in it, srt hands its beginning to the sandbox as a proxy user's name.
+/// A command that is evaluated is so here, outside of every file and function, as bash -c would.
+[[nodiscard]] inline std::string boot_line(const std::string& prelude) { return ". " + shell_quoted(prelude) + " && eval -- \"$BASH_EXECUTION_STRING\""; }
+
 [[nodiscard]] inline std::string entry_script(const Entry& plan) {
     std::string script = text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
 
@@ -8020,7 +8140,12 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     if (plan.null_input) script += "\nexec < /dev/null";
     if (plan.merge_stderr) script += "\nexec 2>&1";
     script += text::concat({"\nprintf '\\036%s\\n' ", plan.nonce, " >&2\n"});
-    if (!plan.argv.empty()) {
+    if (is_evaluated(plan)) {
+        script += text::concat({"BASH_EXECUTION_STRING=", shell_quoted(plan.command),
+                                // parsed and not run; bash tells of what it cannot read in words that only bash -c has
+                                "\neval \"case x in y) $BASH_EXECUTION_STRING\n;; esac\" 2> /dev/null || exec -a bash -- \"$BASH\" -c -- \"$BASH_EXECUTION_STRING\""
+                                "\nunset -f bailey_refuse; unset -v bailey_word; BASH_ARGV0=bash; SECONDS=0"});
+    } else if (!plan.argv.empty()) {
         script += "exec --";
         for (const auto& argument : plan.argv) script += ' ' + shell_quoted(argument);
     } else if (plan.command.size() <= longest_argument) {
@@ -8400,7 +8525,7 @@ public:
     [[nodiscard]] Result<Memory> remember() const {
         const std::lock_guard lock{snapshots_mutex_};
         auto before = count_happenings();
-        const bool still = looked_at_ && quiet(looked_at_->before, before) && (snapshots_.empty() || snapshots_.front() == looked_at_->snapshot);
+        const bool still = looked_at_ && quiet(*looked_at_->snapshot, looked_at_->before, before) && (snapshots_.empty() || snapshots_.front() == looked_at_->snapshot);
         if (!still) {
             auto snapshot = protected_snapshot(boundary_.root, writable_paths(boundary_), snapshots_.empty() ? nullptr : snapshots_.front().get());
             if (!snapshot) return snapshot.error();
@@ -8431,8 +8556,16 @@ public:
     }
 
     [[nodiscard]] static bool quiet(const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& after) { return before && after && *before == *after; }
-    [[nodiscard]] static bool quiet(const Happened& before, const Happened& after) {
-        return !after.empty() && std::equal(before.begin(), before.end(), after.begin(), after.end(), [](const auto& a, const auto& b) { return quiet(a, b); });
+    /// Another snapshot would be the same.
+    [[nodiscard]] bool quiet(const ProtectedSnapshot& snapshot, const Happened& before, const Happened& after) const {
+        if (before.empty() || before.size() != after.size()) return false;
+        const auto directories = writable_paths(boundary_);
+        const auto root = std::find(directories.begin(), directories.end(), boundary_.root);
+        if (snapshot.self_contained() && root != directories.end()) {
+            const auto i = static_cast<std::size_t>(root - directories.begin());
+            return quiet(before[i], after[i]);
+        }
+        return std::equal(before.begin(), before.end(), after.begin(), [](const auto& a, const auto& b) { return quiet(a, b); });
     }
     [[nodiscard]] Happened happened() const {
         const std::lock_guard lock{snapshots_mutex_};
@@ -8603,8 +8736,8 @@ inline Memory::~Memory() {
 
 inline std::vector<Violation> Memory::look_around() const {
     const auto after = sandbox_->happened();
-    if (Sandbox::quiet(before_, after)) return {};
-    auto violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
+    std::vector<Violation> violations;
+    if (!sandbox_->quiet(*snapshot_, before_, after)) violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
     auto directories = writable_paths(sandbox_->boundary());
     std::vector<std::string> touched;
     for (std::size_t i = 0; i < directories.size(); ++i) {
@@ -8834,16 +8967,18 @@ struct PreparedSandbox {
     std::vector<Placeholder> placeholders{};
     process::Child child{};    ///< once it has been wrapped
     process::Fd control{};     ///< a line tells it to go; its end, that nobody will
+    process::Fd ended{};       ///< on which it says how the command ended
     timespec begun{};          ///< when it was laid out (CLOCK_REALTIME)
     process::Clock::time_point made{};  ///< when it was ready
 
     [[nodiscard]] std::string mark() const { return script + "/"; }
-    /// For srt, which hands the beginning of this text to the sandbox as a proxy user's name: nothing of a command is in it.
-    [[nodiscard]] std::string boot() const { return ". " + shell_quoted(script + "/prelude"); }
+    /// A command that comes to its end says how, so that nobody has to wait until all around it has come to theirs. Where it has set a
+    /// trap for the end, or started something that it did not wait for, it says that too, and ends as it likes.
+    [[nodiscard]] std::string boot() const {
+        return boot_line(script + "/prelude") + "; { BAILEY_STATUS=$?; builtin trap -p EXIT; builtin printf 'X%s%s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\"; } 2> /dev/null > " + shell_quoted(script + "/ended") +
+               "; builtin exit \"$BAILEY_STATUS\"";
+    }
 };
-
-/// Of the leader (scripts/leader.sh), by number; the placeholders' locks follow.
-inline constexpr int leader_lifeline_fd = 3;
 
 /// What a sandbox says on stderr when all is mounted and it waits.
 inline constexpr std::string_view ready_word = "\x1e" "ready\n";
@@ -8853,11 +8988,19 @@ inline constexpr std::string_view ready_word = "\x1e" "ready\n";
     ::clock_gettime(CLOCK_REALTIME, &prepared.begun);
     if (::mkdir(prepared.script.c_str(), 0700) != 0) return process::system_error("mkdir " + prepared.script);
     // By name and not as a descriptor, which would stay open in srt's own processes all the way in. Ours is open for both: nobody waits.
-    const auto control = prepared.script + "/control";
-    if (::mkfifo(control.c_str(), 0400) != 0) return process::system_error("mkfifo " + control);
-    prepared.control.reset(::open(control.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-    if (!prepared.control) return process::system_error("open " + control);
-    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r bailey_word < ", shell_quoted(control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
+    const auto make_pipe = [&](const char* name, process::Fd& ours) -> Result<std::string> {
+        auto path = text::concat({prepared.script, "/", name});
+        if (::mkfifo(path.c_str(), 0600) != 0) return process::system_error("mkfifo " + path);
+        ours.reset(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        if (!ours) return process::system_error("open " + path);
+        return path;
+    };
+    const auto control = make_pipe("control", prepared.control);
+    if (!control) return control.error();
+    if (auto ended = make_pipe("ended", prepared.ended); !ended) return ended.error();
+    // What it will do with a command it does once before, so that the memory for it is there.
+    constexpr std::string_view practice = ". /dev/null; export bailey_word=; unset -v bailey_word; eval -- :; { builtin trap -p EXIT; builtin printf '%s' \"$?\"; } > /dev/null 2>&1\n";
+    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? practice : "", announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r bailey_word < ", shell_quoted(*control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
     return Sandbox::write_script(prepared.script + "/prelude", boot);
 }
 
@@ -8872,23 +9015,20 @@ inline constexpr std::string_view ready_word = "\x1e" "ready\n";
     return places + "]";
 }
 
+/// bubblewrap asks to be killed when the thread that started it ends, so that one has to stay as long as the session does.
 [[nodiscard]] inline Result<void> start_sandbox(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories, const std::string& line) {
     const process::Fd cwd{::open(directories.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (!cwd) return process::system_error("open " + directories.cwd);
     process::ChildPlan plan;
-    std::string close = text::concat({" ", std::to_string(leader_lifeline_fd), ">&-"});
-    for (const auto& placeholder : prepared.placeholders) {
-        plan.spawn.fds.push_back(placeholder.fd());
-        close += text::concat({" ", std::to_string(static_cast<std::size_t>(leader_lifeline_fd) + plan.spawn.fds.size()), ">&-"});
-    }
-    plan.spawn.argv = {paths::exists("/bin/bash") ? "/bin/bash" : "/usr/bin/bash", "-c", std::string{leader_script}, "bailey", line + close};
+    plan.spawn.argv = {"/bin/sh", "-c", "exec " + line};  // as srt has it run
     plan.spawn.environment = sandbox.launcher_environment(directories.sockets);
     plan.spawn.directory = cwd.get();
-    plan.lifeline = leader_lifeline_fd;
+    plan.spawn.dies_with_thread = true;
     plan.input_pipe = true;
     auto child = process::start_child(std::move(plan));
     if (!child) return child.error();
     prepared.child = std::move(*child);
+    prepared.child.ended = std::move(prepared.ended);
     return {};
 }
 
@@ -8910,21 +9050,11 @@ class ProcessTree {
 public:
     void add(pid_t pid) {
         if (pid <= 0 || processes_ > 10'000) return;
-        const auto directory = text::concat({"/proc/", std::to_string(pid)});
         // Its share of what it shares, as the kernel reckons it.
-        const auto memory = detail::read_small_file(directory + "/smaps_rollup");
+        const auto memory = detail::read_small_file(text::concat({"/proc/", std::to_string(pid), "/smaps_rollup"}));
         if (const auto at = memory.find("\nPss:"); at != std::string::npos) memory_ += std::strtoull(memory.c_str() + at + 5, nullptr, 10) * 1024;
         ++processes_;
-        const std::unique_ptr<DIR, int (*)(DIR*)> threads{::opendir((directory + "/task").c_str()), ::closedir};
-        while (const dirent* thread = threads ? ::readdir(threads.get()) : nullptr) {
-            if (thread->d_name[0] == '.') continue;
-            const auto children = detail::read_small_file(text::concat({directory, "/task/", thread->d_name, "/children"}));
-            for (const char* at = children.c_str(); *at != '\0';) {
-                char* end = nullptr;
-                add(static_cast<pid_t>(std::strtol(at, &end, 10)));
-                at = *end == ' ' ? end + 1 : end;
-            }
-        }
+        for (const pid_t child : process::children_of(pid)) add(child);
     }
 
     [[nodiscard]] std::size_t processes() const { return processes_; }
@@ -8998,9 +9128,11 @@ namespace bailey::srt {
 
 /// What becomes of a sandbox that the broker was asked to wrap. Guarded by the session's lock.
 struct Ticket {
-    enum class State { waiting, wrapped, lost, refused };  ///< lost: another broker has to be asked
+    enum class State { waiting, wrapped, started, failed, lost, refused };  ///< lost: another broker has to be asked
     State state = State::waiting;
-    std::string line;
+    std::string line;               ///< when it is wrapped
+    std::optional<Error> failure;   ///< when it has failed
+    PreparedSandbox* sandbox = nullptr;
     process::Wakeup* wakeup = nullptr;
 };
 
@@ -9093,9 +9225,14 @@ public:
     }
     /// A command that found its sandbox has ended.
     void release(PreparedSandbox& prepared) {
-        discard(prepared);
+        // The workspace is as it was when the command's result is there; what is in bailey's own directory has time.
+        const bool at_once = !prepared.placeholders.empty();
+        if (at_once) discard(prepared);
         const std::lock_guard lock{mutex_};
+        limits_.erase(prepared.id);
+        if (!at_once) unwanted_.push_back(std::move(prepared));
         last_ended_ = process::Clock::now();
+        watch_due_ = true;
         wakeup_.ring();
     }
 
@@ -9108,25 +9245,34 @@ public:
                 const std::lock_guard lock{mutex_};
                 last_used_ = process::Clock::now();
                 refused_since_used_ = false;
-                wakeup_.ring();
                 pump();
-                if (pool_.empty()) return std::nullopt;
+                if (pool_.empty()) {
+                    wakeup_.ring();
+                    return std::nullopt;
+                }
                 waiting.emplace(std::move(pool_.front()));
                 pool_.pop_front();
                 usable = broker_ && !broker_->frames.ended() && waiting->broker == broker_number_ && !broken_;
             }
             usable = usable && !process::has_ended(waiting->child) && sandbox_->missing_denials().empty();
-            if (usable && fingerprint(memory, waiting->script) == waiting->fingerprint) return waiting;
+            usable = usable && fingerprint(memory, waiting->script) == waiting->fingerprint;
             const std::lock_guard lock{mutex_};
+            if (usable) {
+                readiness_.wake_at(next_wakeup());  // the keeper has nothing to do now
+                return waiting;
+            }
             ++counts_.stale;
             unwanted_.push_back(std::move(*waiting));
+            wakeup_.ring();
         }
     }
 
     /// One for a command that is there already. The ticket's wakeup rings when something has become of it; cancel() it before it goes.
-    [[nodiscard]] Result<PreparedSandbox> ask_for(const Memory& memory, Ticket& ticket) {
-        auto prepared = lay_out(memory, false);
-        if (!prepared) return prepared;
+    [[nodiscard]] Result<void> ask_for(const Memory& memory, Ticket& ticket, std::optional<PreparedSandbox>& prepared) {
+        auto laid_out = lay_out(memory, false);
+        if (!laid_out) return laid_out.error();
+        prepared.emplace(std::move(*laid_out));
+        ticket.sandbox = &*prepared;
         auto placeholders = sandbox_->ready_placeholders();
         if (!placeholders) return placeholders.error();
         prepared->placeholders = std::move(*placeholders);
@@ -9135,7 +9281,7 @@ public:
         tickets_[prepared->id] = &ticket;
         ticket.state = unavailable_ || broken_ ? Ticket::State::refused : broker_ && prepared->broker != broker_number_ ? Ticket::State::lost : Ticket::State::waiting;
         if (ticket.state != Ticket::State::waiting) ticket.wakeup->ring();
-        if (ticket.state != Ticket::State::waiting || !broker_) return prepared;  // without a broker: it is lost to the next one
+        if (ticket.state != Ticket::State::waiting || !broker_) return {};  // without a broker: it is lost to the next one
         // The broker is told first: whatever becomes of this process then, somebody takes the placeholders away.
         broker_->frames.send('P', {prepared->id, places_json(*prepared)});
         for (auto& placeholder : prepared->placeholders) {
@@ -9146,7 +9292,7 @@ public:
             }
         }
         send_wrap(*prepared, settings);
-        return prepared;
+        return {};
     }
     void cancel(const PreparedSandbox& prepared) {
         const std::lock_guard lock{mutex_};
@@ -9157,7 +9303,18 @@ public:
         pump();
         return ticket.state;
     }
-    [[nodiscard]] Result<void> start(PreparedSandbox& prepared, const std::string& line) const { return start_sandbox(prepared, *sandbox_, directories_, line); }
+    /// At that moment it is ended, whatever its host does, and "T" noted.
+    [[nodiscard]] Result<void> keep_time(PreparedSandbox& prepared, process::Clock::time_point until) {
+        auto notes = process::make_pipe();
+        if (!notes) return notes.error();
+        process::set_nonblocking(notes->read);
+        prepared.child.lifeline = std::move(notes->read);
+        process::Fd process{::fcntl(prepared.child.exit_watch.get(), F_DUPFD_CLOEXEC, 3)};
+        const std::lock_guard lock{mutex_};
+        limits_[prepared.id] = {until, std::move(process), std::move(notes->write)};
+        readiness_.wake_at(next_wakeup());
+        return {};
+    }
 
     /// The end of one, wherever it has got to. The broker undoes a wrap that it is still busy with when it is done.
     void discard(PreparedSandbox& prepared) {
@@ -9312,10 +9469,13 @@ private:
     void settle(const std::string& id, const std::string* line) {
         if (const auto found = tickets_.find(id); found != tickets_.end()) {
             Ticket& ticket = *found->second;
-            ticket.state = line != nullptr ? Ticket::State::wrapped : Ticket::State::refused;
-            if (line != nullptr) ticket.line = *line;
-            ticket.wakeup->ring();
-            tickets_.erase(found);
+            if (line != nullptr) {
+                ticket.state = Ticket::State::wrapped;
+                ticket.line = *line;
+                wakeup_.ring();
+            } else {
+                conclude(found, Ticket::State::refused);
+            }
         } else if (wrapping_ && wrapping_->id == id) {
             if (line != nullptr) {
                 wrapped_ = *line;
@@ -9328,17 +9488,18 @@ private:
         }
     }
 
+    std::map<std::string, Ticket*>::iterator conclude(std::map<std::string, Ticket*>::iterator ticket, Ticket::State state) {
+        ticket->second->state = state;
+        ticket->second->wakeup->ring();
+        return tickets_.erase(ticket);
+    }
     void give_up() {
         settle_all(Ticket::State::refused);
         questions_.clear();
         changed_.notify_all();
     }
     void settle_all(Ticket::State state) {
-        for (auto& [id, ticket] : tickets_) {
-            ticket->state = state;
-            ticket->wakeup->ring();
-        }
-        tickets_.clear();
+        for (auto ticket = tickets_.begin(); ticket != tickets_.end();) ticket = conclude(ticket, state);
     }
 
     /// The number of the change: done when as many have been.
@@ -9349,7 +9510,7 @@ private:
         return ++domains_sent_;
     }
 
-    // ---- the keeper: the only one that starts, drives and ends brokers ----
+    // ---- the keeper: drives the brokers, and starts all that is to live as long as it does ----
 
     void keep() {
         for (;;) {
@@ -9360,6 +9521,7 @@ private:
                 if (closing_) return;
                 wakeup_.quiet();
                 pump();
+                start_wrapped();
                 if (broker_ && (broker_->step() || broken_ || broker_->frames.ended())) lost = lose_broker();
                 if (!broker_ && !broken_ && !unavailable_) start_broker();
                 expire();
@@ -9374,6 +9536,21 @@ private:
                 readiness_.wake_at(next_wakeup());
             }
             readiness_.wait(std::nullopt);
+        }
+    }
+
+    [[nodiscard]] Result<void> start(PreparedSandbox& prepared, const std::string& line) const { return start_sandbox(prepared, *sandbox_, directories_, line); }
+
+    /// With the lock: who waits for one may give it up at any time.
+    void start_wrapped() {
+        for (auto ticket = tickets_.begin(); ticket != tickets_.end();) {
+            if (ticket->second->state != Ticket::State::wrapped) {
+                ++ticket;
+                continue;
+            }
+            auto started = start(*ticket->second->sandbox, ticket->second->line);
+            if (!started) ticket->second->failure = started.error();
+            ticket = conclude(ticket, started ? Ticket::State::started : Ticket::State::failed);
         }
     }
 
@@ -9417,13 +9594,23 @@ private:
             unwanted_.push_back(std::move(pool_.front()));
             pool_.pop_front();
         }
+        for (auto limit = limits_.begin(); limit != limits_.end();) {
+            if (limit->second.until > process::Clock::now()) {
+                ++limit;
+                continue;
+            }
+            (void)process::write_without_sigpipe(limit->second.notes, "T\n");
+            process::kill_held(limit->second.process);
+            limit = limits_.erase(limit);
+        }
     }
     [[nodiscard]] std::optional<process::Clock::time_point> next_wakeup() const {
         std::optional<process::Clock::time_point> next;
         const auto at = [&](process::Clock::time_point moment) { next = std::min(next.value_or(moment), moment); };
         if (!pool_.empty()) at(pool_.front().made + options_.time_to_live);
+        for (const auto& [id, limit] : limits_) at(limit.until);
         if (broker_ && broker_->frames.wants_to_write()) at(process::Clock::now() + std::chrono::milliseconds{2});
-        if (!wrapping_ && !settling_ && may_prepare()) at(next_preparation());
+        if (may_prepare() || (has_time() && watch_due_)) at(next_preparation());
         return next;
     }
 
@@ -9431,12 +9618,15 @@ private:
     void prepare() {
         std::optional<std::string> line;
         std::optional<PreparedSandbox> wrapped;
-        bool another = false;
+        bool another = false, watch = false;
         {
             const std::lock_guard lock{mutex_};
             line = std::exchange(wrapped_, std::nullopt);
             if (line) wrapped = std::exchange(wrapping_, std::nullopt);
-            another = !line && !wrapping_ && !settling_ && may_prepare() && process::Clock::now() >= next_preparation();
+            if (!line && has_time() && process::Clock::now() >= next_preparation()) {
+                another = may_prepare();
+                watch = another || std::exchange(watch_due_, false);
+            }
         }
         if (wrapped) {
             const auto started = start(*wrapped, *line);
@@ -9450,8 +9640,8 @@ private:
             }
         }
         if (settling_) see_ready();
+        if (watch) sandbox_->watch();
         if (!another) return;
-        sandbox_->watch();
         const auto memory = sandbox_->remember();
         // A place that is denied and does not exist would have to be held: a file in the workspace with no command running.
         auto prepared = memory && sandbox_->missing_denials().empty() ? lay_out(*memory, true) : Error{ErrorCode::process, "bailey: nothing can be prepared"};
@@ -9467,8 +9657,9 @@ private:
         }
     }
 
+    [[nodiscard]] bool has_time() const { return broker_ && broker_->ready && tickets_.empty() && !wrapping_ && !settling_; }
     [[nodiscard]] bool may_prepare() const {
-        return broker_ && broker_->ready && tickets_.empty() && !refused_since_used_ && pool_.size() < options_.prepared &&
+        return has_time() && !refused_since_used_ && pool_.size() < options_.prepared &&
                process::Clock::now() < last_used_ + options_.time_to_live;
     }
     /// Not while a short command runs, which has better use for the processor, and could change what is being looked at.
@@ -9487,6 +9678,8 @@ private:
         const bool good = size > 0 && std::string_view{bytes, static_cast<std::size_t>(size)} == ready_word && memory && settling_->fingerprint.still_since(settling_->begun) &&
                           fingerprint(*memory, settling_->script) == settling_->fingerprint;
         settling_->made = process::Clock::now();
+        // Not bubblewrap itself and the first process inside, with which srt's relays end: they take longer.
+        if (good) settling_->child.holders = process::holders_of(settling_->child.out, settling_->child.pid, 2);
         const std::lock_guard lock{mutex_};
         if (!good) {
             ++counts_.stale;
@@ -9560,7 +9753,12 @@ private:
     bool unavailable_ = false;
     std::string last_words_;
     std::uint64_t sandboxes_ = 0;
+    struct Limit {
+        process::Clock::time_point until;
+        process::Fd process, notes;
+    };
     std::map<std::string, Ticket*> tickets_;
+    std::map<std::string, Limit> limits_;  // of what runs, by sandbox
     std::map<std::string, std::vector<std::string>> lines_;  // what commands were refused, by sandbox
     std::uint64_t domains_sent_ = 0, domains_done_ = 0;
     std::deque<Question> questions_;
@@ -9569,6 +9767,7 @@ private:
     std::optional<std::string> wrapped_;  // its line
     std::optional<PreparedSandbox> settling_;  // started, and not ready yet; the keeper's alone
     bool refused_since_used_ = false;
+    bool watch_due_ = true;  // a command may have made directories since
     process::Clock::time_point last_used_ = process::Clock::now(), last_ended_ = last_used_;
     SessionStats counts_;
 
@@ -9763,8 +9962,7 @@ public:
         auto& plan = launch->plan_;
         plan.spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(request.deadline),
                            places(launch->placeholders_), run.sockets, "--settings", settings_path(),
-                           // srt hands the beginning of this text to the sandbox as a proxy user's name: nothing of the command is in it
-                           "-c", ". " + shell_quoted(script)};
+                           "-c", boot_line(script)};
         plan.spawn.environment = sandbox->launcher_environment(run.sockets);
         plan.spawn.fds = {launch->settings_.get()};
         for (const auto& placeholder : launch->placeholders_) {
@@ -9871,8 +10069,11 @@ public:
     [[nodiscard]] Result<std::unique_ptr<process::Process>> start(Input input, process::Readiness& readiness, process::StopSignal& stop) override {
         entry_.null_input = input.kind() == Input::Kind::null;
         if (auto written = Sandbox::write_script(prepared_.script + "/go", entry_script(entry_)); !written) return written.error();
-        // Neither can block, there is room; and when nobody reads any more, the process that is driven now has ended.
-        (void)process::write_without_sigpipe(prepared_.child.lifeline, seconds_left() + "\n");
+        // A little more than there is: the clock is the host's, the session's is for a host that is busy in a callback.
+        if (deadline_) {
+            if (auto kept = core_->keep_time(prepared_, *deadline_ + std::chrono::milliseconds{500}); !kept) return kept.error();
+        }
+        // Cannot block, there is room; and when nobody reads any more, the process that is driven now has ended.
         (void)process::write_without_sigpipe(prepared_.control, "\n");
         process::DrivePlan plan;
         plan.mark = prepared_.mark();
@@ -9889,15 +10090,6 @@ public:
     }
 
 private:
-    /// A little more than there is: the clock is the host's, this one is for a host that is busy in a callback.
-    [[nodiscard]] std::string seconds_left() const {
-        if (!deadline_) return "0";
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - process::Clock::now()).count();
-        const auto milliseconds = std::max<std::int64_t>(left, 0) + 500;
-        const auto fraction = std::to_string(1000 + milliseconds % 1000).substr(1);
-        return text::concat({std::to_string(milliseconds / 1000), ".", fraction});
-    }
-
     std::shared_ptr<SessionCore> core_;
     PreparedSandbox prepared_;
     Memory memory_;
@@ -9923,6 +10115,7 @@ private:
         [[nodiscard]] Taken take(process::Readiness& readiness) override {
             if (!memory_) {
                 if (auto attached = wakeup_.attach(readiness); !attached) return attached.error();
+                if (loses_children()) return cold();
                 auto cwd = core_->sandbox()->check(request_);
                 if (!cwd) return cwd.error();
                 cwd_ = std::move(*cwd);
@@ -9934,9 +10127,10 @@ private:
             }
             wakeup_.quiet();
             switch (core_->state_of(ticket_)) {
-                case Ticket::State::waiting: return std::nullopt;
-                case Ticket::State::wrapped: {
-                    if (auto started = core_->start(*prepared_, ticket_.line); !started) return started.error();
+                case Ticket::State::waiting:
+                case Ticket::State::wrapped: return std::nullopt;
+                case Ticket::State::failed: return *ticket_.failure;
+                case Ticket::State::started: {
                     auto prepared = std::move(*prepared_);
                     prepared_.reset();
                     return launch(std::move(prepared), &SessionStats::wrapped);
@@ -9953,11 +10147,15 @@ private:
 
     private:
         [[nodiscard]] Result<void> ask_broker() {
-            ticket_ = {Ticket::State::waiting, {}, &wakeup_};
-            auto prepared = core_->ask_for(*memory_, ticket_);
-            if (!prepared) return prepared.error();
-            prepared_.emplace(std::move(*prepared));
-            return {};
+            ticket_ = {};
+            ticket_.wakeup = &wakeup_;
+            return core_->ask_for(*memory_, ticket_, prepared_);
+        }
+
+        /// Where the kernel or somebody reaps what ends, only srt's guard can tell how.
+        [[nodiscard]] static bool loses_children() {
+            struct sigaction action {};
+            return ::sigaction(SIGCHLD, nullptr, &action) == 0 && (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0);
         }
 
         void give_back() {

@@ -479,3 +479,34 @@ TEST_CASE("process: T14 200 lives leave no descriptor, no zombie and no memory b
     CHECK(status_number("Threads:") == threads);
     CHECK(status_number("VmRSS:") - memory < 1024 + memory_slack_kib);
 }
+
+TEST_CASE("process: a child that says it has ended is ended, and nothing else that it says counts") {
+    const auto ending_after = [](const char* word, const char* milliseconds) {
+        auto told = process::make_pipe().value();
+        process::set_nonblocking(told.read);
+        auto what = plan({"sleep", milliseconds});
+        auto readiness = process::Readiness::open().value();
+        process::StopSignal stop;
+        stop.attach(readiness).value();
+        auto child = process::start_child(what).value();
+        child.ended = std::move(told.read);
+        const auto driven = process::Process::drive(std::move(child), what, readiness, stop);
+        (void)!::write(told.write.get(), word, std::strlen(word));
+        while (!driven->done()) {
+            driven->step([](process::Stream, std::string_view) {});
+            if (!driven->done()) driven->wait(std::nullopt);
+        }
+        CHECK(driven->ending().outcome == Outcome::exited);
+        CHECK(driven->ending().status_known);
+        return driven->ending().exit_code;
+    };
+    const auto began = Clock::now();
+    CHECK(ending_after("X0\n", "60000") == 0);
+    CHECK(ending_after("X7\n", "60000") == 7);
+    CHECK(ending_after("X255\n", "60000") == 255);
+    CHECK(Clock::now() - began < 60s);
+    for (const char* word : {"", "X7", "X\n", "X256\n", "X-1\n", "X 7\n", "X7 \n", "x7\n", "7\n", "X7\nX8\n", "trap -- 'echo' EXIT\nX7\n", "X99999999999999999999\n"}) {
+        CAPTURE(word);
+        CHECK(ending_after(word, "100") == 0);
+    }
+}

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <thread>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -222,4 +223,18 @@ TEST_CASE("spawn: the child leads a session and a group of its own, in the direc
     CHECK(pid == session);
     CHECK(pid != ::getpid());
     CHECK(std::string_view{directory} == "/usr");
+}
+
+TEST_CASE("spawn: a program ends with the thread that started it, where that is asked for") {
+    for (const bool asked : {false, true}) {
+        CAPTURE(asked);
+        auto sleeping = plan({"sleep", "60000"});
+        sleeping.spawn.dies_with_thread = asked;
+        process::Child child;
+        std::thread{[&] { child = process::start_child(std::move(sleeping)).value(); }}.join();
+        ::usleep(asked ? 0 : 200'000);
+        for (int i = 0; asked && i < 1000 && !process::has_ended(child); ++i) ::usleep(10'000);
+        CHECK(process::has_ended(child) == (asked && bailey::on_linux));
+        process::end_child(std::move(child), "");
+    }
 }

@@ -64,6 +64,10 @@ const std::vector<std::string> table{
     "kill -TERM $$", "kill -KILL $$", "exec sh -c 'kill -9 $$'", "{ bash -c 'kill -SEGV $$'; } 2>/dev/null; echo $?", "jobs -l; echo ${#BASH_ARGV[@]} $BASH_SUBSHELL",
     "echo >&3", "echo x > /dev/stdout; echo y > /dev/stderr", "echo 'it'\"'\"'s' '\"' '$(' '`'", "declare -p | grep -c BAILEY; compgen -v | grep -i bailey",
     "x='a  b'; echo $x \"$x\"; echo ${x/a/c}", "select", "(exit 7)", "echo \xe2\x80\xa8 | od -c", std::string(5000, ' ') + "echo padded",
+    // What is evaluated by the shell that waits, and what is not.
+    "true", "false", "exit 300", "set -x; echo traced", "esac", "echo a; esac; echo b; case x in y) :", "echo a;; echo b", "y) echo b", "case a in a) echo in;; esac", "for", "{ echo a; }",
+    "echo $((", "echo $(echo )", "f() { return 4; }; f", "echo \"$BASH_EXECUTION_STRING\" $SECONDS", ". ./ends; echo in", ". ./ends; exit 6", "cat <<EOF", "# nothing", "   ", "echo a # b",
+    "declare -F; echo ${!bailey*}", "exec 2> /dev/null > /dev/null; echo gone", "echo kept; exec > /dev/null", "echo $BASHPID $$ | awk '{print $1 == $2}'", "wait", "sleep 0 &", "{ sleep 0.01; echo late; } & wait",
 };
 
 }  // namespace
@@ -72,6 +76,7 @@ TEST_CASE("Q01 Q03 a table of commands gives what bash -c gives on the host") {
     without_locale();
     TempDir root;
     for (const auto* name : {"a b", ".hidden", "-rf", "日本", "new\nline"}) write(root / name, "");
+    write(root / "ends", "trap 'echo bye' EXIT\n");
     const auto space = workspace(root.path());
     const auto before = listing(root.path());
 

@@ -97,6 +97,31 @@ TEST_CASE("cold, by the broker and prepared: a probe of the sandbox says the sam
     CHECK(prepared.err == cold.err);
 }
 
+TEST_CASE("a command's word for its own end is all that it can forge, and an end that it has set a trap for is waited for") {
+    TempDir root;
+    write(root / "ends", "trap 'echo bye; exit 5' EXIT\n");
+    const auto workspace = support::workspace(root.path());
+    const auto session = workspace.open_session();
+    CHECK(session.run("true").ok());
+    const auto forge = [](const std::string& word) { return "printf '" + word + "' > \"$(echo /var/tmp/bailey-*/*/r*/run/*/ended)\"; "; };
+    const auto began = std::chrono::steady_clock::now();
+    for (const bool waiting : {true, false}) {
+        if (waiting) REQUIRE(has_waiting(session));
+        const auto forged = session.run(forge("X3\\n") + "sleep 61.25");
+        CHECK(forged.outcome == Outcome::exited);
+        CHECK(forged.exit_code == 3);
+        CHECK(session.run(forge("X3 no\\n") + "echo on; exit 4").exit_code == 4);
+        const auto ended = session.run(". ./ends; echo in");
+        CHECK(ended.out == "in\nbye\n");
+        CHECK(ended.exit_code == 5);
+    }
+    CHECK(std::chrono::steady_clock::now() - began < 60s);
+    CHECK(comes_true([] {
+        const auto all = descendants();
+        return std::none_of(all.begin(), all.end(), [](const auto& process) { return process.words.find("61.25") != std::string::npos; });
+    }, 2s));
+}
+
 TEST_CASE("a sandbox that waits is used only if preparing it now would give the same") {
     TempDir root, outside{"bailey-outside"};
     const auto at = [&](const std::string& name) { return root / name; };

@@ -29,6 +29,8 @@ struct ChildPlan {
 struct Child {
     pid_t pid = -1;
     Fd exit_watch, out, err, input, lifeline;
+    Fd ended{};                 ///< on which it may say "X<code>\n": that it has ended so, and need not live on
+    std::vector<Fd> holders{};  ///< processes in its sandbox that hold its output (pidfds), where they are known
 };
 
 /// Both ends are close-on-exec from birth.

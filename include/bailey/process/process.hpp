@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,6 +126,7 @@ public:
         read_some(out_, Stream::out, sink);
         read_some(err_, Stream::err, sink);
         read_notes();
+        read_ended();
         notice_exit();  // before the clock and the stop: an end that came first is the outcome
         const auto now = Clock::now();
         if (phase_ == Phase::running) {
@@ -156,10 +159,10 @@ private:
     Process(Child child, const DrivePlan& plan, Readiness& readiness, StopSignal& stop)
         : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark},
           pid_{child.pid}, exit_watch_{std::move(child.exit_watch)}, out_{std::move(child.out)}, err_{std::move(child.err)},
-          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)} {}
+          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)}, ended_{std::move(child.ended)}, holders_{std::move(child.holders)} {}
 
     void begin(const Input& input) {
-        for (const Fd* fd : {&out_, &err_, &lifeline_, &exit_watch_}) {
+        for (const Fd* fd : {&out_, &err_, &lifeline_, &ended_, &exit_watch_}) {
             if (*fd) readiness_.watch_readable(*fd);
         }
         pending_input_ = input.bytes();
@@ -221,6 +224,25 @@ private:
         }
     }
 
+    /// The child's own word, and no more: what it says it could have made true.
+    void read_ended() {
+        if (!ended_ || heard_) return;
+        char bytes[64];
+        const auto size = ::read(ended_.get(), bytes, sizeof bytes);
+        if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        readiness_.forget(ended_);
+        heard_ = true;  // and kept open: what else the child says must not end it
+        const std::string_view said{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
+        int code = -1;
+        if (said.size() < 3 || said.front() != 'X' || std::from_chars(bytes + 1, bytes + said.size(), code).ptr != bytes + said.size() - 1 || said.back() != '\n' || code < 0 || code > 255) return;
+        if (phase_ != Phase::running) return;
+        said_code_ = code;
+        for (const auto& holder : holders_) kill_held(holder);  // first, so that its output ends before all around it has
+        signal_group(SIGKILL);
+        phase_ = Phase::killed;
+        next_ = Clock::now() + reap_limit;
+    }
+
     void notice_exit() {
         if (pid_ <= 0) return;
         siginfo_t info{};
@@ -241,7 +263,11 @@ private:
             // has members that are ours: it does as long as somebody holds our pipes.
             if (out_ || err_) signal_group(SIGKILL);
         }
-        if (!mark_.empty() && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) kill_marked(mark_);
+        if (said_code_) {
+            ending_.status_known = true;
+            ending_.exit_code = *said_code_;
+        }
+        if (!mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) kill_marked(mark_);
         if (exit_watch_) readiness_.forget(exit_watch_);
         exit_watch_.reset();
         pid_ = -1;
@@ -264,10 +290,12 @@ private:
     }
 
     void finish() {
+        if (said_code_ && (out_ || err_)) kill_marked(mark_);
         out_.reset();
         err_.reset();
         input_.reset();
         lifeline_.reset();
+        ended_.reset();
         phase_ = Phase::done;
     }
 
@@ -295,10 +323,12 @@ private:
     Clock::time_point next_{};
 
     pid_t pid_ = -1;
-    Fd exit_watch_, out_, err_, input_, lifeline_;
+    Fd exit_watch_, out_, err_, input_, lifeline_, ended_;
+    std::vector<Fd> holders_;
+    std::optional<int> said_code_;
     std::string pending_input_;
     std::size_t input_written_ = 0;
-    bool input_watched_ = false;
+    bool input_watched_ = false, heard_ = false;
     bool close_input_when_empty_ = false;
     std::string notes_;
     Ending ending_;

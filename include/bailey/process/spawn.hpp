@@ -16,6 +16,7 @@
 #include <linux/keyctl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #else
@@ -42,6 +43,7 @@ struct SpawnPlan {
     std::vector<int> fds;                  ///< what becomes 0, 1, 2, 3 …; all others are closed
     int directory = -1;                    ///< a descriptor of the working directory
     std::vector<NewName> names{};
+    bool dies_with_thread = false;         ///< killed when the thread that starts it ends. Linux only
 };
 
 struct Spawned {
@@ -72,6 +74,8 @@ struct ChildSetup {
     const NewName* names;
     const std::string* named_files;
     std::size_t name_count;
+    bool dies_with_thread;
+    pid_t host;
     const char* failed_call = nullptr;
     int error_number = 0;
 };
@@ -158,6 +162,11 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     for (std::size_t i = 0; i < setup.name_count; ++i)
         ::syscall(SYS_linkat, AT_FDCWD, setup.named_files[i].c_str(), setup.names[i].directory, setup.names[i].name.c_str(), AT_SYMLINK_FOLLOW);
 
+    if (setup.dies_with_thread) {
+        ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        if (::syscall(SYS_getppid) != setup.host) ::syscall(SYS_exit, 127);  // it has ended before it was asked for
+    }
+
     if (::syscall(SYS_fchdir, setup.directory) < 0) return child_failed(setup, "fchdir");
 
     int parked[first_free_fd];
@@ -190,7 +199,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
     std::vector<std::string> named_files;
     for (const auto& name : plan.names) named_files.push_back(text::concat({"/proc/self/fd/", std::to_string(name.file)}));
     detail::ChildSetup setup{argv.data(), environment.data(), plan.fds.data(), static_cast<int>(plan.fds.size()), plan.directory,
-                             plan.names.data(), named_files.data(), named_files.size()};
+                             plan.names.data(), named_files.data(), named_files.size(), plan.dies_with_thread, ::getpid()};
 
     constexpr std::size_t stack_size = 64 * 1024;
     void* const stack = ::mmap(nullptr, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);

@@ -18,6 +18,13 @@
 
 namespace bailey::process {
 
+/// By its pidfd, so that the signal cannot reach another of its number.
+inline void kill_held([[maybe_unused]] const Fd& process) {
+#if defined(__linux__)
+    if (process) ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+#endif
+}
+
 /// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
 /// sandbox lives on (seen once in a few hundred stops during start-up). Its first process still has bubblewrap's command line.
 /// Linux only: elsewhere there are no namespaces whose first process takes all others along.
@@ -27,15 +34,13 @@ inline void kill_marked([[maybe_unused]] std::string_view mark) {
     while (const dirent* entry = processes ? ::readdir(processes.get()) : nullptr) {
         const long pid = ::strtol(entry->d_name, nullptr, 10);
         if (pid <= 0 || pid == ::getpid()) continue;
-        // Held while its words are read, so that the signal cannot reach another process of that number.
         const Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
         const Fd words{::open(("/proc/" + std::string{entry->d_name} + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC)};
         if (!process || !words) continue;
         std::string line;
         char bytes[16 * 1024];
         for (ssize_t size; (size = ::read(words.get(), bytes, sizeof bytes)) > 0;) line.append(bytes, static_cast<std::size_t>(size));
-        if (line.find(mark) != std::string::npos)
-            ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+        if (line.find(mark) != std::string::npos) kill_held(process);
     }
 #endif
 }

@@ -54,8 +54,7 @@ public:
         auto& plan = launch->plan_;
         plan.spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(request.deadline),
                            places(launch->placeholders_), run.sockets, "--settings", settings_path(),
-                           // srt hands the beginning of this text to the sandbox as a proxy user's name: nothing of the command is in it
-                           "-c", ". " + shell_quoted(script)};
+                           "-c", boot_line(script)};
         plan.spawn.environment = sandbox->launcher_environment(run.sockets);
         plan.spawn.fds = {launch->settings_.get()};
         for (const auto& placeholder : launch->placeholders_) {

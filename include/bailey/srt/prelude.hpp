@@ -1,6 +1,7 @@
 // The shell code that runs first inside the sandbox: proves that it is one, sets the command's world, and becomes the command.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -67,6 +68,24 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     return script;
 }
 
+/// Whether the shell that sets the command's world may be the command's own, which saves the start of another. Not where it could be
+/// told from bash -c: by a trace (++ for +), by a line's number, by a variable that bash reads when it starts. And nothing that would
+/// end the clause in which entry_script() tries the command's grammar.
+[[nodiscard]] inline bool is_evaluated(const Entry& plan) {
+    if (!plan.argv.empty() || plan.command.size() > 4096) return false;
+    for (const std::string_view told : {"\n", "set", "trap", ";;", ";&", "esac"}) {
+        if (plan.command.find(told) != std::string::npos) return false;
+    }
+    return std::none_of(plan.environment.begin(), plan.environment.end(), [](const EnvironmentEntry& entry) {
+        const std::string_view name = entry.first;
+        return name.starts_with("LD_") || name.starts_with("BASH_") || name == "POSIXLY_CORRECT" || name == "GLIBC_TUNABLES" || name == "LOCPATH";
+    });
+}
+
+/// What the sandbox's shell is given: nothing of the command is in it, srt hands its beginning to the sandbox as a proxy user's name.
+/// A command that is evaluated is so here, outside of every file and function, as bash -c would.
+[[nodiscard]] inline std::string boot_line(const std::string& prelude) { return ". " + shell_quoted(prelude) + " && eval -- \"$BASH_EXECUTION_STRING\""; }
+
 [[nodiscard]] inline std::string entry_script(const Entry& plan) {
     std::string script = text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
 
@@ -90,7 +109,12 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     if (plan.null_input) script += "\nexec < /dev/null";
     if (plan.merge_stderr) script += "\nexec 2>&1";
     script += text::concat({"\nprintf '\\036%s\\n' ", plan.nonce, " >&2\n"});
-    if (!plan.argv.empty()) {
+    if (is_evaluated(plan)) {
+        script += text::concat({"BASH_EXECUTION_STRING=", shell_quoted(plan.command),
+                                // parsed and not run; bash tells of what it cannot read in words that only bash -c has
+                                "\neval \"case x in y) $BASH_EXECUTION_STRING\n;; esac\" 2> /dev/null || exec -a bash -- \"$BASH\" -c -- \"$BASH_EXECUTION_STRING\""
+                                "\nunset -f bailey_refuse; unset -v bailey_word; BASH_ARGV0=bash; SECONDS=0"});
+    } else if (!plan.argv.empty()) {
         script += "exec --";
         for (const auto& argument : plan.argv) script += ' ' + shell_quoted(argument);
     } else if (plan.command.size() <= longest_argument) {

@@ -13,9 +13,7 @@
 #include <bailey/process/child.hpp>
 #include <bailey/process/readiness.hpp>
 #include <bailey/srt/fingerprint.hpp>
-#include <bailey/srt/guard.hpp>
 #include <bailey/srt/sandbox.hpp>
-#include <bailey/srt/scripts.hpp>
 
 namespace bailey::srt {
 
@@ -27,16 +25,18 @@ struct PreparedSandbox {
     std::vector<Placeholder> placeholders{};
     process::Child child{};    ///< once it has been wrapped
     process::Fd control{};     ///< a line tells it to go; its end, that nobody will
+    process::Fd ended{};       ///< on which it says how the command ended
     timespec begun{};          ///< when it was laid out (CLOCK_REALTIME)
     process::Clock::time_point made{};  ///< when it was ready
 
     [[nodiscard]] std::string mark() const { return script + "/"; }
-    /// For srt, which hands the beginning of this text to the sandbox as a proxy user's name: nothing of a command is in it.
-    [[nodiscard]] std::string boot() const { return ". " + shell_quoted(script + "/prelude"); }
+    /// A command that comes to its end says how, so that nobody has to wait until all around it has come to theirs. Where it has set a
+    /// trap for the end, or started something that it did not wait for, it says that too, and ends as it likes.
+    [[nodiscard]] std::string boot() const {
+        return boot_line(script + "/prelude") + "; { BAILEY_STATUS=$?; builtin trap -p EXIT; builtin printf 'X%s%s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\"; } 2> /dev/null > " + shell_quoted(script + "/ended") +
+               "; builtin exit \"$BAILEY_STATUS\"";
+    }
 };
-
-/// Of the leader (scripts/leader.sh), by number; the placeholders' locks follow.
-inline constexpr int leader_lifeline_fd = 3;
 
 /// What a sandbox says on stderr when all is mounted and it waits.
 inline constexpr std::string_view ready_word = "\x1e" "ready\n";
@@ -46,11 +46,19 @@ inline constexpr std::string_view ready_word = "\x1e" "ready\n";
     ::clock_gettime(CLOCK_REALTIME, &prepared.begun);
     if (::mkdir(prepared.script.c_str(), 0700) != 0) return process::system_error("mkdir " + prepared.script);
     // By name and not as a descriptor, which would stay open in srt's own processes all the way in. Ours is open for both: nobody waits.
-    const auto control = prepared.script + "/control";
-    if (::mkfifo(control.c_str(), 0400) != 0) return process::system_error("mkfifo " + control);
-    prepared.control.reset(::open(control.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-    if (!prepared.control) return process::system_error("open " + control);
-    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r bailey_word < ", shell_quoted(control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
+    const auto make_pipe = [&](const char* name, process::Fd& ours) -> Result<std::string> {
+        auto path = text::concat({prepared.script, "/", name});
+        if (::mkfifo(path.c_str(), 0600) != 0) return process::system_error("mkfifo " + path);
+        ours.reset(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        if (!ours) return process::system_error("open " + path);
+        return path;
+    };
+    const auto control = make_pipe("control", prepared.control);
+    if (!control) return control.error();
+    if (auto ended = make_pipe("ended", prepared.ended); !ended) return ended.error();
+    // What it will do with a command it does once before, so that the memory for it is there.
+    constexpr std::string_view practice = ". /dev/null; export bailey_word=; unset -v bailey_word; eval -- :; { builtin trap -p EXIT; builtin printf '%s' \"$?\"; } > /dev/null 2>&1\n";
+    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? practice : "", announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r bailey_word < ", shell_quoted(*control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
     return Sandbox::write_script(prepared.script + "/prelude", boot);
 }
 
@@ -65,23 +73,20 @@ inline constexpr std::string_view ready_word = "\x1e" "ready\n";
     return places + "]";
 }
 
+/// bubblewrap asks to be killed when the thread that started it ends, so that one has to stay as long as the session does.
 [[nodiscard]] inline Result<void> start_sandbox(PreparedSandbox& prepared, const Sandbox& sandbox, const RunDirectories& directories, const std::string& line) {
     const process::Fd cwd{::open(directories.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (!cwd) return process::system_error("open " + directories.cwd);
     process::ChildPlan plan;
-    std::string close = text::concat({" ", std::to_string(leader_lifeline_fd), ">&-"});
-    for (const auto& placeholder : prepared.placeholders) {
-        plan.spawn.fds.push_back(placeholder.fd());
-        close += text::concat({" ", std::to_string(static_cast<std::size_t>(leader_lifeline_fd) + plan.spawn.fds.size()), ">&-"});
-    }
-    plan.spawn.argv = {paths::exists("/bin/bash") ? "/bin/bash" : "/usr/bin/bash", "-c", std::string{leader_script}, "bailey", line + close};
+    plan.spawn.argv = {"/bin/sh", "-c", "exec " + line};  // as srt has it run
     plan.spawn.environment = sandbox.launcher_environment(directories.sockets);
     plan.spawn.directory = cwd.get();
-    plan.lifeline = leader_lifeline_fd;
+    plan.spawn.dies_with_thread = true;
     plan.input_pipe = true;
     auto child = process::start_child(std::move(plan));
     if (!child) return child.error();
     prepared.child = std::move(*child);
+    prepared.child.ended = std::move(prepared.ended);
     return {};
 }
 

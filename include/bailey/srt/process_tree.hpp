@@ -5,13 +5,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
+#include <sys/types.h>
 
 #include <bailey/base/format.hpp>
+#include <bailey/process/descendants.hpp>
 #include <bailey/srt/tools.hpp>
 
 namespace bailey::srt {
@@ -20,21 +18,11 @@ class ProcessTree {
 public:
     void add(pid_t pid) {
         if (pid <= 0 || processes_ > 10'000) return;
-        const auto directory = text::concat({"/proc/", std::to_string(pid)});
         // Its share of what it shares, as the kernel reckons it.
-        const auto memory = detail::read_small_file(directory + "/smaps_rollup");
+        const auto memory = detail::read_small_file(text::concat({"/proc/", std::to_string(pid), "/smaps_rollup"}));
         if (const auto at = memory.find("\nPss:"); at != std::string::npos) memory_ += std::strtoull(memory.c_str() + at + 5, nullptr, 10) * 1024;
         ++processes_;
-        const std::unique_ptr<DIR, int (*)(DIR*)> threads{::opendir((directory + "/task").c_str()), ::closedir};
-        while (const dirent* thread = threads ? ::readdir(threads.get()) : nullptr) {
-            if (thread->d_name[0] == '.') continue;
-            const auto children = detail::read_small_file(text::concat({directory, "/task/", thread->d_name, "/children"}));
-            for (const char* at = children.c_str(); *at != '\0';) {
-                char* end = nullptr;
-                add(static_cast<pid_t>(std::strtol(at, &end, 10)));
-                at = *end == ' ' ? end + 1 : end;
-            }
-        }
+        for (const pid_t child : process::children_of(pid)) add(child);
     }
 
     [[nodiscard]] std::size_t processes() const { return processes_; }

@@ -21,6 +21,8 @@
 #include <vector>
 
 #include <bailey/base/error.hpp>
+#include <bailey/process/descendants.hpp>
+#include <bailey/process/sweep.hpp>
 #include <bailey/process/wakeup.hpp>
 #include <bailey/srt/broker.hpp>
 #include <bailey/srt/network_violation.hpp>
@@ -33,9 +35,11 @@ namespace bailey::srt {
 
 /// What becomes of a sandbox that the broker was asked to wrap. Guarded by the session's lock.
 struct Ticket {
-    enum class State { waiting, wrapped, lost, refused };  ///< lost: another broker has to be asked
+    enum class State { waiting, wrapped, started, failed, lost, refused };  ///< lost: another broker has to be asked
     State state = State::waiting;
-    std::string line;
+    std::string line;               ///< when it is wrapped
+    std::optional<Error> failure;   ///< when it has failed
+    PreparedSandbox* sandbox = nullptr;
     process::Wakeup* wakeup = nullptr;
 };
 
@@ -128,9 +132,14 @@ public:
     }
     /// A command that found its sandbox has ended.
     void release(PreparedSandbox& prepared) {
-        discard(prepared);
+        // The workspace is as it was when the command's result is there; what is in bailey's own directory has time.
+        const bool at_once = !prepared.placeholders.empty();
+        if (at_once) discard(prepared);
         const std::lock_guard lock{mutex_};
+        limits_.erase(prepared.id);
+        if (!at_once) unwanted_.push_back(std::move(prepared));
         last_ended_ = process::Clock::now();
+        watch_due_ = true;
         wakeup_.ring();
     }
 
@@ -143,25 +152,34 @@ public:
                 const std::lock_guard lock{mutex_};
                 last_used_ = process::Clock::now();
                 refused_since_used_ = false;
-                wakeup_.ring();
                 pump();
-                if (pool_.empty()) return std::nullopt;
+                if (pool_.empty()) {
+                    wakeup_.ring();
+                    return std::nullopt;
+                }
                 waiting.emplace(std::move(pool_.front()));
                 pool_.pop_front();
                 usable = broker_ && !broker_->frames.ended() && waiting->broker == broker_number_ && !broken_;
             }
             usable = usable && !process::has_ended(waiting->child) && sandbox_->missing_denials().empty();
-            if (usable && fingerprint(memory, waiting->script) == waiting->fingerprint) return waiting;
+            usable = usable && fingerprint(memory, waiting->script) == waiting->fingerprint;
             const std::lock_guard lock{mutex_};
+            if (usable) {
+                readiness_.wake_at(next_wakeup());  // the keeper has nothing to do now
+                return waiting;
+            }
             ++counts_.stale;
             unwanted_.push_back(std::move(*waiting));
+            wakeup_.ring();
         }
     }
 
     /// One for a command that is there already. The ticket's wakeup rings when something has become of it; cancel() it before it goes.
-    [[nodiscard]] Result<PreparedSandbox> ask_for(const Memory& memory, Ticket& ticket) {
-        auto prepared = lay_out(memory, false);
-        if (!prepared) return prepared;
+    [[nodiscard]] Result<void> ask_for(const Memory& memory, Ticket& ticket, std::optional<PreparedSandbox>& prepared) {
+        auto laid_out = lay_out(memory, false);
+        if (!laid_out) return laid_out.error();
+        prepared.emplace(std::move(*laid_out));
+        ticket.sandbox = &*prepared;
         auto placeholders = sandbox_->ready_placeholders();
         if (!placeholders) return placeholders.error();
         prepared->placeholders = std::move(*placeholders);
@@ -170,7 +188,7 @@ public:
         tickets_[prepared->id] = &ticket;
         ticket.state = unavailable_ || broken_ ? Ticket::State::refused : broker_ && prepared->broker != broker_number_ ? Ticket::State::lost : Ticket::State::waiting;
         if (ticket.state != Ticket::State::waiting) ticket.wakeup->ring();
-        if (ticket.state != Ticket::State::waiting || !broker_) return prepared;  // without a broker: it is lost to the next one
+        if (ticket.state != Ticket::State::waiting || !broker_) return {};  // without a broker: it is lost to the next one
         // The broker is told first: whatever becomes of this process then, somebody takes the placeholders away.
         broker_->frames.send('P', {prepared->id, places_json(*prepared)});
         for (auto& placeholder : prepared->placeholders) {
@@ -181,7 +199,7 @@ public:
             }
         }
         send_wrap(*prepared, settings);
-        return prepared;
+        return {};
     }
     void cancel(const PreparedSandbox& prepared) {
         const std::lock_guard lock{mutex_};
@@ -192,7 +210,18 @@ public:
         pump();
         return ticket.state;
     }
-    [[nodiscard]] Result<void> start(PreparedSandbox& prepared, const std::string& line) const { return start_sandbox(prepared, *sandbox_, directories_, line); }
+    /// At that moment it is ended, whatever its host does, and "T" noted.
+    [[nodiscard]] Result<void> keep_time(PreparedSandbox& prepared, process::Clock::time_point until) {
+        auto notes = process::make_pipe();
+        if (!notes) return notes.error();
+        process::set_nonblocking(notes->read);
+        prepared.child.lifeline = std::move(notes->read);
+        process::Fd process{::fcntl(prepared.child.exit_watch.get(), F_DUPFD_CLOEXEC, 3)};
+        const std::lock_guard lock{mutex_};
+        limits_[prepared.id] = {until, std::move(process), std::move(notes->write)};
+        readiness_.wake_at(next_wakeup());
+        return {};
+    }
 
     /// The end of one, wherever it has got to. The broker undoes a wrap that it is still busy with when it is done.
     void discard(PreparedSandbox& prepared) {
@@ -347,10 +376,13 @@ private:
     void settle(const std::string& id, const std::string* line) {
         if (const auto found = tickets_.find(id); found != tickets_.end()) {
             Ticket& ticket = *found->second;
-            ticket.state = line != nullptr ? Ticket::State::wrapped : Ticket::State::refused;
-            if (line != nullptr) ticket.line = *line;
-            ticket.wakeup->ring();
-            tickets_.erase(found);
+            if (line != nullptr) {
+                ticket.state = Ticket::State::wrapped;
+                ticket.line = *line;
+                wakeup_.ring();
+            } else {
+                conclude(found, Ticket::State::refused);
+            }
         } else if (wrapping_ && wrapping_->id == id) {
             if (line != nullptr) {
                 wrapped_ = *line;
@@ -363,17 +395,18 @@ private:
         }
     }
 
+    std::map<std::string, Ticket*>::iterator conclude(std::map<std::string, Ticket*>::iterator ticket, Ticket::State state) {
+        ticket->second->state = state;
+        ticket->second->wakeup->ring();
+        return tickets_.erase(ticket);
+    }
     void give_up() {
         settle_all(Ticket::State::refused);
         questions_.clear();
         changed_.notify_all();
     }
     void settle_all(Ticket::State state) {
-        for (auto& [id, ticket] : tickets_) {
-            ticket->state = state;
-            ticket->wakeup->ring();
-        }
-        tickets_.clear();
+        for (auto ticket = tickets_.begin(); ticket != tickets_.end();) ticket = conclude(ticket, state);
     }
 
     /// The number of the change: done when as many have been.
@@ -384,7 +417,7 @@ private:
         return ++domains_sent_;
     }
 
-    // ---- the keeper: the only one that starts, drives and ends brokers ----
+    // ---- the keeper: drives the brokers, and starts all that is to live as long as it does ----
 
     void keep() {
         for (;;) {
@@ -395,6 +428,7 @@ private:
                 if (closing_) return;
                 wakeup_.quiet();
                 pump();
+                start_wrapped();
                 if (broker_ && (broker_->step() || broken_ || broker_->frames.ended())) lost = lose_broker();
                 if (!broker_ && !broken_ && !unavailable_) start_broker();
                 expire();
@@ -409,6 +443,21 @@ private:
                 readiness_.wake_at(next_wakeup());
             }
             readiness_.wait(std::nullopt);
+        }
+    }
+
+    [[nodiscard]] Result<void> start(PreparedSandbox& prepared, const std::string& line) const { return start_sandbox(prepared, *sandbox_, directories_, line); }
+
+    /// With the lock: who waits for one may give it up at any time.
+    void start_wrapped() {
+        for (auto ticket = tickets_.begin(); ticket != tickets_.end();) {
+            if (ticket->second->state != Ticket::State::wrapped) {
+                ++ticket;
+                continue;
+            }
+            auto started = start(*ticket->second->sandbox, ticket->second->line);
+            if (!started) ticket->second->failure = started.error();
+            ticket = conclude(ticket, started ? Ticket::State::started : Ticket::State::failed);
         }
     }
 
@@ -452,13 +501,23 @@ private:
             unwanted_.push_back(std::move(pool_.front()));
             pool_.pop_front();
         }
+        for (auto limit = limits_.begin(); limit != limits_.end();) {
+            if (limit->second.until > process::Clock::now()) {
+                ++limit;
+                continue;
+            }
+            (void)process::write_without_sigpipe(limit->second.notes, "T\n");
+            process::kill_held(limit->second.process);
+            limit = limits_.erase(limit);
+        }
     }
     [[nodiscard]] std::optional<process::Clock::time_point> next_wakeup() const {
         std::optional<process::Clock::time_point> next;
         const auto at = [&](process::Clock::time_point moment) { next = std::min(next.value_or(moment), moment); };
         if (!pool_.empty()) at(pool_.front().made + options_.time_to_live);
+        for (const auto& [id, limit] : limits_) at(limit.until);
         if (broker_ && broker_->frames.wants_to_write()) at(process::Clock::now() + std::chrono::milliseconds{2});
-        if (!wrapping_ && !settling_ && may_prepare()) at(next_preparation());
+        if (may_prepare() || (has_time() && watch_due_)) at(next_preparation());
         return next;
     }
 
@@ -466,12 +525,15 @@ private:
     void prepare() {
         std::optional<std::string> line;
         std::optional<PreparedSandbox> wrapped;
-        bool another = false;
+        bool another = false, watch = false;
         {
             const std::lock_guard lock{mutex_};
             line = std::exchange(wrapped_, std::nullopt);
             if (line) wrapped = std::exchange(wrapping_, std::nullopt);
-            another = !line && !wrapping_ && !settling_ && may_prepare() && process::Clock::now() >= next_preparation();
+            if (!line && has_time() && process::Clock::now() >= next_preparation()) {
+                another = may_prepare();
+                watch = another || std::exchange(watch_due_, false);
+            }
         }
         if (wrapped) {
             const auto started = start(*wrapped, *line);
@@ -485,8 +547,8 @@ private:
             }
         }
         if (settling_) see_ready();
+        if (watch) sandbox_->watch();
         if (!another) return;
-        sandbox_->watch();
         const auto memory = sandbox_->remember();
         // A place that is denied and does not exist would have to be held: a file in the workspace with no command running.
         auto prepared = memory && sandbox_->missing_denials().empty() ? lay_out(*memory, true) : Error{ErrorCode::process, "bailey: nothing can be prepared"};
@@ -502,8 +564,9 @@ private:
         }
     }
 
+    [[nodiscard]] bool has_time() const { return broker_ && broker_->ready && tickets_.empty() && !wrapping_ && !settling_; }
     [[nodiscard]] bool may_prepare() const {
-        return broker_ && broker_->ready && tickets_.empty() && !refused_since_used_ && pool_.size() < options_.prepared &&
+        return has_time() && !refused_since_used_ && pool_.size() < options_.prepared &&
                process::Clock::now() < last_used_ + options_.time_to_live;
     }
     /// Not while a short command runs, which has better use for the processor, and could change what is being looked at.
@@ -522,6 +585,8 @@ private:
         const bool good = size > 0 && std::string_view{bytes, static_cast<std::size_t>(size)} == ready_word && memory && settling_->fingerprint.still_since(settling_->begun) &&
                           fingerprint(*memory, settling_->script) == settling_->fingerprint;
         settling_->made = process::Clock::now();
+        // Not bubblewrap itself and the first process inside, with which srt's relays end: they take longer.
+        if (good) settling_->child.holders = process::holders_of(settling_->child.out, settling_->child.pid, 2);
         const std::lock_guard lock{mutex_};
         if (!good) {
             ++counts_.stale;
@@ -595,7 +660,12 @@ private:
     bool unavailable_ = false;
     std::string last_words_;
     std::uint64_t sandboxes_ = 0;
+    struct Limit {
+        process::Clock::time_point until;
+        process::Fd process, notes;
+    };
     std::map<std::string, Ticket*> tickets_;
+    std::map<std::string, Limit> limits_;  // of what runs, by sandbox
     std::map<std::string, std::vector<std::string>> lines_;  // what commands were refused, by sandbox
     std::uint64_t domains_sent_ = 0, domains_done_ = 0;
     std::deque<Question> questions_;
@@ -604,6 +674,7 @@ private:
     std::optional<std::string> wrapped_;  // its line
     std::optional<PreparedSandbox> settling_;  // started, and not ready yet; the keeper's alone
     bool refused_since_used_ = false;
+    bool watch_due_ = true;  // a command may have made directories since
     process::Clock::time_point last_used_ = process::Clock::now(), last_ended_ = last_used_;
     SessionStats counts_;
 

@@ -1,8 +1,8 @@
 // A command's way through a session: a sandbox that waits, else one that the broker wraps, else srt alone. Slower, never weaker.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,8 +28,11 @@ public:
     [[nodiscard]] Result<std::unique_ptr<process::Process>> start(Input input, process::Readiness& readiness, process::StopSignal& stop) override {
         entry_.null_input = input.kind() == Input::Kind::null;
         if (auto written = Sandbox::write_script(prepared_.script + "/go", entry_script(entry_)); !written) return written.error();
-        // Neither can block, there is room; and when nobody reads any more, the process that is driven now has ended.
-        (void)process::write_without_sigpipe(prepared_.child.lifeline, seconds_left() + "\n");
+        // A little more than there is: the clock is the host's, the session's is for a host that is busy in a callback.
+        if (deadline_) {
+            if (auto kept = core_->keep_time(prepared_, *deadline_ + std::chrono::milliseconds{500}); !kept) return kept.error();
+        }
+        // Cannot block, there is room; and when nobody reads any more, the process that is driven now has ended.
         (void)process::write_without_sigpipe(prepared_.control, "\n");
         process::DrivePlan plan;
         plan.mark = prepared_.mark();
@@ -46,15 +49,6 @@ public:
     }
 
 private:
-    /// A little more than there is: the clock is the host's, this one is for a host that is busy in a callback.
-    [[nodiscard]] std::string seconds_left() const {
-        if (!deadline_) return "0";
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - process::Clock::now()).count();
-        const auto milliseconds = std::max<std::int64_t>(left, 0) + 500;
-        const auto fraction = std::to_string(1000 + milliseconds % 1000).substr(1);
-        return text::concat({std::to_string(milliseconds / 1000), ".", fraction});
-    }
-
     std::shared_ptr<SessionCore> core_;
     PreparedSandbox prepared_;
     Memory memory_;
@@ -80,6 +74,7 @@ private:
         [[nodiscard]] Taken take(process::Readiness& readiness) override {
             if (!memory_) {
                 if (auto attached = wakeup_.attach(readiness); !attached) return attached.error();
+                if (loses_children()) return cold();
                 auto cwd = core_->sandbox()->check(request_);
                 if (!cwd) return cwd.error();
                 cwd_ = std::move(*cwd);
@@ -91,9 +86,10 @@ private:
             }
             wakeup_.quiet();
             switch (core_->state_of(ticket_)) {
-                case Ticket::State::waiting: return std::nullopt;
-                case Ticket::State::wrapped: {
-                    if (auto started = core_->start(*prepared_, ticket_.line); !started) return started.error();
+                case Ticket::State::waiting:
+                case Ticket::State::wrapped: return std::nullopt;
+                case Ticket::State::failed: return *ticket_.failure;
+                case Ticket::State::started: {
                     auto prepared = std::move(*prepared_);
                     prepared_.reset();
                     return launch(std::move(prepared), &SessionStats::wrapped);
@@ -110,11 +106,15 @@ private:
 
     private:
         [[nodiscard]] Result<void> ask_broker() {
-            ticket_ = {Ticket::State::waiting, {}, &wakeup_};
-            auto prepared = core_->ask_for(*memory_, ticket_);
-            if (!prepared) return prepared.error();
-            prepared_.emplace(std::move(*prepared));
-            return {};
+            ticket_ = {};
+            ticket_.wakeup = &wakeup_;
+            return core_->ask_for(*memory_, ticket_, prepared_);
+        }
+
+        /// Where the kernel or somebody reaps what ends, only srt's guard can tell how.
+        [[nodiscard]] static bool loses_children() {
+            struct sigaction action {};
+            return ::sigaction(SIGCHLD, nullptr, &action) == 0 && (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0);
         }
 
         void give_back() {
