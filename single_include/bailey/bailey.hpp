@@ -4065,8 +4065,6 @@ public:
 
     /// steady_clock is CLOCK_MONOTONIC in libstdc++ and libc++.
     void wake_at(std::optional<Clock::time_point> moment) {
-        if (moment == armed_) return;
-        armed_ = moment;
         itimerspec timer{};
         if (moment) {
             const auto since_boot = moment->time_since_epoch();
@@ -4085,8 +4083,6 @@ public:
         change(fd, EVFILT_WRITE, EV_DELETE);
     }
     void wake_at(std::optional<Clock::time_point> moment) {
-        if (moment == armed_) return;
-        armed_ = moment;
         struct kevent timer;
         EV_SET(&timer, 0, EVFILT_TIMER, EV_DELETE, 0, 0, nullptr);
         ::kevent(queue_.get(), &timer, 1, nullptr, 0, nullptr);
@@ -4121,7 +4117,6 @@ private:
     }
 #endif
     Fd queue_;
-    std::optional<Clock::time_point> armed_;
 };
 
 }  // namespace bailey::process
@@ -8975,8 +8970,8 @@ struct PreparedSandbox {
     /// A command that comes to its end says how, so that nobody has to wait until all around it has come to theirs. Where it has set a
     /// trap for the end, or started something that it did not wait for, it says that too, and ends as it likes.
     [[nodiscard]] std::string boot() const {
-        return boot_line(script + "/prelude") + "; { BAILEY_STATUS=$?; builtin trap -p EXIT; builtin printf 'X%s%s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\"; } 2> /dev/null > " + shell_quoted(script + "/ended") +
-               "; builtin exit \"$BAILEY_STATUS\"";
+        return text::concat({boot_line(script + "/prelude"), "; BAILEY_STATUS=$?; { builtin trap -p EXIT; builtin printf 'X%s%s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\"; } 2> /dev/null > ", shell_quoted(script + "/ended"),
+                             " || builtin :; builtin exit \"$BAILEY_STATUS\""});
     }
 };
 
@@ -9630,11 +9625,11 @@ private:
         }
         if (wrapped) {
             const auto started = start(*wrapped, *line);
+            const std::lock_guard lock{mutex_};
             if (started) {
                 settling_.emplace(std::move(*wrapped));
                 readiness_.watch_readable(settling_->child.err);
             } else {
-                const std::lock_guard lock{mutex_};
                 refused_since_used_ = true;
                 unwanted_.push_back(std::move(*wrapped));
             }
@@ -9765,7 +9760,7 @@ private:
     std::deque<PreparedSandbox> pool_, unwanted_;
     std::optional<PreparedSandbox> wrapping_;
     std::optional<std::string> wrapped_;  // its line
-    std::optional<PreparedSandbox> settling_;  // started, and not ready yet; the keeper's alone
+    std::optional<PreparedSandbox> settling_;  // started, and not ready yet; changed by the keeper alone
     bool refused_since_used_ = false;
     bool watch_due_ = true;  // a command may have made directories since
     process::Clock::time_point last_used_ = process::Clock::now(), last_ended_ = last_used_;

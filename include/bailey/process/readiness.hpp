@@ -48,8 +48,6 @@ public:
 
     /// steady_clock is CLOCK_MONOTONIC in libstdc++ and libc++.
     void wake_at(std::optional<Clock::time_point> moment) {
-        if (moment == armed_) return;
-        armed_ = moment;
         itimerspec timer{};
         if (moment) {
             const auto since_boot = moment->time_since_epoch();
@@ -68,8 +66,6 @@ public:
         change(fd, EVFILT_WRITE, EV_DELETE);
     }
     void wake_at(std::optional<Clock::time_point> moment) {
-        if (moment == armed_) return;
-        armed_ = moment;
         struct kevent timer;
         EV_SET(&timer, 0, EVFILT_TIMER, EV_DELETE, 0, 0, nullptr);
         ::kevent(queue_.get(), &timer, 1, nullptr, 0, nullptr);
@@ -104,7 +100,6 @@ private:
     }
 #endif
     Fd queue_;
-    std::optional<Clock::time_point> armed_;
 };
 
 }  // namespace bailey::process

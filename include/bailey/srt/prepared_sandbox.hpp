@@ -33,8 +33,8 @@ struct PreparedSandbox {
     /// A command that comes to its end says how, so that nobody has to wait until all around it has come to theirs. Where it has set a
     /// trap for the end, or started something that it did not wait for, it says that too, and ends as it likes.
     [[nodiscard]] std::string boot() const {
-        return boot_line(script + "/prelude") + "; { BAILEY_STATUS=$?; builtin trap -p EXIT; builtin printf 'X%s%s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\"; } 2> /dev/null > " + shell_quoted(script + "/ended") +
-               "; builtin exit \"$BAILEY_STATUS\"";
+        return text::concat({boot_line(script + "/prelude"), "; BAILEY_STATUS=$?; { builtin trap -p EXIT; builtin printf 'X%s%s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\"; } 2> /dev/null > ", shell_quoted(script + "/ended"),
+                             " || builtin :; builtin exit \"$BAILEY_STATUS\""});
     }
 };
 

@@ -537,11 +537,11 @@ private:
         }
         if (wrapped) {
             const auto started = start(*wrapped, *line);
+            const std::lock_guard lock{mutex_};
             if (started) {
                 settling_.emplace(std::move(*wrapped));
                 readiness_.watch_readable(settling_->child.err);
             } else {
-                const std::lock_guard lock{mutex_};
                 refused_since_used_ = true;
                 unwanted_.push_back(std::move(*wrapped));
             }
@@ -672,7 +672,7 @@ private:
     std::deque<PreparedSandbox> pool_, unwanted_;
     std::optional<PreparedSandbox> wrapping_;
     std::optional<std::string> wrapped_;  // its line
-    std::optional<PreparedSandbox> settling_;  // started, and not ready yet; the keeper's alone
+    std::optional<PreparedSandbox> settling_;  // started, and not ready yet; changed by the keeper alone
     bool refused_since_used_ = false;
     bool watch_due_ = true;  // a command may have made directories since
     process::Clock::time_point last_used_ = process::Clock::now(), last_ended_ = last_used_;
