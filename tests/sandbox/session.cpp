@@ -116,6 +116,14 @@ TEST_CASE("a command's word for its own end is all that it can forge, and an end
         CHECK(ended.exit_code == 5);
     }
     CHECK(std::chrono::steady_clock::now() - began < 60s);
+    // No descriptor is left for a word.
+    const auto narrow = support::workspace(root.path(), bailey::OpenFileLimit<8>{}).open_session();
+    CHECK(narrow.run("true").ok());
+    REQUIRE(has_waiting(narrow));
+    const auto status = narrow.run("echo out; (exit 9)");
+    CHECK(status.out == "out\n");
+    CHECK(status.err == "");
+    CHECK(status.exit_code == 9);
     CHECK(comes_true([] {
         const auto all = descendants();
         return std::none_of(all.begin(), all.end(), [](const auto& process) { return process.words.find("61.25") != std::string::npos; });
@@ -461,10 +469,10 @@ TEST_CASE("the host's own clients go through the same filter") {
     const auto session = workspace.open_session();
     const auto proxy = session.proxy_url();
     CHECK(proxy.starts_with("http://bailey:"));
-    const auto get = [](const std::string& through, const std::string& url) { return host_output("curl -sS -m20 --noproxy '' -x '" + through + "' -o /dev/null -w '%{http_code}' " + url + " 2>/dev/null"); };
-    CHECK(get(proxy, server.url()) == "200");
-    CHECK(get(proxy, server.url("localhost")) == "403");
-    CHECK(get("http://127.0.0.1" + proxy.substr(proxy.rfind(':')), server.url()) == "407");  // without the password
+    const auto fetch_through = [](const std::string& through, const std::string& url) { return host_output("curl -sS -m20 --noproxy '' -x '" + through + "' -o /dev/null -w '%{http_code}' " + url + " 2>/dev/null"); };
+    CHECK(fetch_through(proxy, server.url()) == "200");
+    CHECK(fetch_through(proxy, server.url("localhost")) == "403");
+    CHECK(fetch_through("http://127.0.0.1" + proxy.substr(proxy.rfind(':')), server.url()) == "407");  // without the password
 }
 
 TEST_CASE("frames that nobody understands end the session, in words") {
