@@ -4868,10 +4868,10 @@ private:
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
         readiness_.forget(ended_);
         heard_ = true;  // and kept open: what else the child says must not end it
-        const std::string_view said{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
+        const char* const end = bytes + std::max<ssize_t>(size, 0);
         int code = -1;
-        if (said.size() < 3 || said.front() != 'X' || std::from_chars(bytes + 1, bytes + said.size(), code).ptr != bytes + said.size() - 1 || said.back() != '\n' || code < 0 || code > 255) return;
-        if (phase_ != Phase::running) return;
+        const bool plain = size > 2 && bytes[0] == 'X' && std::from_chars(bytes + 1, end, code).ptr == end - 1 && end[-1] == '\n' && code >= 0 && code <= 255;
+        if (!plain || phase_ != Phase::running) return;
         said_code_ = code;
         for (const auto& holder : holders_) kill_held(holder);  // first, so that its output ends before all around it has
         signal_group(SIGKILL);
