@@ -10147,7 +10147,7 @@ private:
             return core_->ask_for(*memory_, ticket_, prepared_);
         }
 
-        /// Where the kernel or somebody reaps what ends, only srt's guard can tell how.
+        /// Where the kernel reaps what ends, only the guard of a cold run can tell how it ended.
         [[nodiscard]] static bool loses_children() {
             struct sigaction action {};
             return ::sigaction(SIGCHLD, nullptr, &action) == 0 && (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0);

@@ -245,6 +245,9 @@ TEST_CASE("what a command leaves is found in trees that are watched, too") {
     attempt("echo evil > .bashrc", root / ".bashrc", ViolationKind::planted_file);
     attempt("echo evil > t; ln t a/.bashrc; rm t", root / "a/.bashrc", ViolationKind::planted_file);
     attempt("mkdir q; echo evil > q/.mcp.json; mv q a/q", root / "a/q/.mcp.json", ViolationKind::planted_file);
+    // Nothing happens in the workspace, but where something in it leads.
+    fs::create_symlink(granted / "profile", root / ".zprofile");
+    attempt("echo evil > '" + (granted / "profile") + "'", root / ".zprofile", ViolationKind::planted_file);
     // A program that is still at it when another command ends is found out when it has ended itself.
     REQUIRE(has_waiting(session));
     auto slow = session.spawn("until [ -e go ]; do sleep 0.05; done; chmod u+s old/program", {.timeout = 120s});
