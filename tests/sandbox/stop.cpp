@@ -2,6 +2,8 @@
 #include "processes.hpp"
 #include "support.hpp"
 
+#include <algorithm>
+#include <csignal>
 #include <random>
 #include <thread>
 
@@ -73,6 +75,42 @@ TEST_CASE("stop is complete at every moment") {
         CHECK(runs_left() == runs_before);
     }
     MESSAGE("longest stop: " << longest.count() << " ms over the limit");
+}
+
+TEST_CASE("T08 one process of the chain from the host to the command is killed, and nothing is left") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    const auto before = listing(root.path());
+    for (std::size_t link = 0, links = 1; link < links; ++link) {
+        const auto word = next_word();
+        auto running = workspace.spawn("echo early; sleep " + word + "; echo late; exit 0");
+        while (!runs(word) && !running.wait_for(20ms)) {
+        }
+        // From the command's own process up to the one that the host has started: srt itself, or a session's bubblewrap.
+        std::vector<HostProcess> chain;
+        const auto processes = descendants();
+        const auto find = [&](auto which) {
+            const auto found = std::find_if(processes.begin(), processes.end(), which);
+            if (found != processes.end()) chain.push_back(*found);
+            return found != processes.end();
+        };
+        REQUIRE(find([&](const HostProcess& process) { return process.words == std::string{"sleep"} + '\0' + word + '\0'; }));
+        while (find([parent = chain.back().parent](const HostProcess& process) { return process.pid == parent; })) {
+        }
+        links = chain.size();
+        CAPTURE(links);
+        REQUIRE(link < links);
+        CAPTURE(chain[link].words.substr(0, 60));
+        ::kill(chain[link].pid, SIGKILL);
+        running.wait_for(200ms);
+        running.stop();
+        const auto result = running.wait();
+        CHECK(result.out.starts_with("early\n"));
+        if (link > 0) CHECK_FALSE(result.ok());  // its own sleep was only a step on its way
+        CHECK(is_over(word, 2s));
+        CHECK((descendants().empty() || support::through_session()));
+        CHECK(listing(root.path()) == before);
+    }
 }
 
 TEST_CASE("a stop after the end changes nothing, and a stop before the start starts nothing") {
