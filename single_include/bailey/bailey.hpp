@@ -8810,25 +8810,33 @@ private:
 
 namespace bailey::srt {
 
+/// What would permit a host that this rule refuses; with a port, there alone.
+[[nodiscard]] inline std::string network_remedy(std::string_view rule, std::string_view entry) {
+    if (rule.starts_with("the denied")) return "take it from the DomainDenylist if it is meant to be reached";
+    const auto host = entry.substr(0, entry.rfind(':'));
+    if (!entry.starts_with('[') && host != "localhost" && host.find('.') == host.npos) return "none: a host without a dot in its name cannot be allowed; ask for its full name";
+    return text::concat({"add DomainAllowlist<", paths::quoted(entry), ">"});
+}
+
 [[nodiscard]] inline Violation network_violation(std::string_view line, const Boundary& boundary) {
     constexpr std::string_view beginning = "deny network-outbound ";
     const auto open = line.find(" (");
     if (!line.starts_with(beginning) || open == line.npos)
         return {ViolationKind::network, std::string{line}, "srt refused it", "see the words of srt", true};
-    const std::string subject{line.substr(beginning.size(), open - beginning.size())};
+    std::string subject{line.substr(beginning.size(), open - beginning.size())};
     std::string reason{line.substr(open + 2)};
     if (reason.ends_with(')')) reason.pop_back();
 
     const auto colon = subject.rfind(':');
     const auto host = subject.substr(0, colon);
     const auto port = colon == subject.npos ? 0UL : std::strtoul(subject.c_str() + colon + 1, nullptr, 10);
+    if (host.find(':') != host.npos && !host.starts_with('[')) subject = text::concat({"[", host, "]", subject.substr(colon)});
     const auto permission = boundary.permits_host(host, static_cast<std::uint16_t>(port <= 65535 ? port : 0));
     const bool decided = reason == "host is not on the allow list" || reason == "host is on the deny list";
     std::string rule = permission.allowed ? reason : permission.rule;
     if (!permission.allowed && !decided) rule += text::concat({" (", reason, ")"});
-    std::string remedy = permission.allowed ? "the name may lead to an address that is refused" : text::concat({"add DomainAllowlist<", paths::quoted(host), ">"});
-    if (permission.rule.starts_with("the denied")) remedy = "take it from the DomainDenylist if it is meant to be reached";
-    return {ViolationKind::network, subject, std::move(rule), std::move(remedy), true};
+    std::string remedy = permission.allowed ? "the name may lead to an address that is refused" : network_remedy(permission.rule, subject);
+    return {ViolationKind::network, std::move(subject), std::move(rule), std::move(remedy), true};
 }
 
 /// Each once: a program that tries again says nothing new.
@@ -9826,32 +9834,59 @@ public:
 private:
     static constexpr std::size_t most = 20;
 
-    void look_at(std::string_view line) {
-        constexpr std::array<std::string_view, 7> refusals{"Read-only file system", "read-only file system", "Permission denied", "permission denied", "Operation not permitted", "operation not permitted", "No such file or directory"};
-        for (const auto words : refusals) {
+    /// What a program's words for an error tell of it.
+    enum class Refusal { reading_or_writing, writing, hidden };
+    struct Words {
+        std::string_view text;
+        Refusal refusal;
+    };
+    static constexpr std::array<Words, 9> refusals{{
+        {"Read-only file system", Refusal::writing},
+        {"read-only file system", Refusal::writing},
+        {"Device or resource busy", Refusal::writing},  // what is protected is a mount, which cannot be replaced
+        {"resource busy or locked", Refusal::writing},
+        {"Permission denied", Refusal::reading_or_writing},
+        {"permission denied", Refusal::reading_or_writing},
+        {"Operation not permitted", Refusal::reading_or_writing},
+        {"operation not permitted", Refusal::reading_or_writing},
+        {"No such file or directory", Refusal::hidden},
+    }};
+
+    void look_at(std::string_view said) {
+        const auto line = with_plain_quotes(said);
+        for (const auto& [words, refusal] : refusals) {
             const auto at = line.find(words);
             if (at == line.npos) continue;
-            const auto path = path_before(line.substr(0, at));
-            if (about_path(path ? *path : path_after(line.substr(at + words.size())), words.front() == 'N')) return;
+            const auto before = path_before(std::string_view{line}.substr(0, at));
+            const auto after = path_after(std::string_view{line}.substr(at + words.size()));
+            const auto last_word = before.substr(before.rfind(' ') + 1);  // `could not write config file .git/config: …`
+            if (about_path(after, refusal) || (last_word.find('/') != last_word.npos && about_path(last_word, refusal)) || about_path(before, refusal)) return;
         }
-        constexpr std::string_view unresolved = "Could not resolve host: ";
-        if (const auto at = line.find(unresolved); at != line.npos) about_host(line.substr(at + unresolved.size()));
+        about_network(line);
     }
 
-    /// `cat: /x: Permission denied`, `cannot touch '/x': …`, `dial unix /x: socket: …`
-    [[nodiscard]] static std::optional<std::string_view> path_before(std::string_view words) {
+    /// GNU programs quote with U+2018 and U+2019 where the locale has them.
+    [[nodiscard]] static std::string with_plain_quotes(std::string_view line) {
+        std::string plain{line};
+        for (const std::string_view quote : {"\xE2\x80\x98", "\xE2\x80\x99"}) {
+            for (auto at = plain.find(quote); at != plain.npos; at = plain.find(quote, at)) plain.replace(at, quote.size(), "'");
+        }
+        return plain;
+    }
+    /// `cat: /x: Permission denied`, `cannot touch '/x': …`, `bash: line 1: x: …`, `dial unix /x: socket: …`
+    [[nodiscard]] static std::string_view path_before(std::string_view words) {
         while (!words.empty() && (words.back() == ' ' || words.back() == ':')) words.remove_suffix(1);
         if (words.ends_with(": socket")) words.remove_suffix(8);
-        if (words.empty()) return std::nullopt;
+        if (words.empty()) return {};
         const char last = words.back();
         if (last == '\'' || last == '"') {
             words.remove_suffix(1);
             const auto open = words.rfind(last);
-            return open == words.npos ? std::nullopt : std::optional{words.substr(open + 1)};
+            return open == words.npos ? std::string_view{} : words.substr(open + 1);
         }
         if (const auto colon = words.rfind(": "); colon != words.npos) words.remove_prefix(colon + 2);
         if (const auto slash = words.find(" /"); slash != words.npos) words.remove_prefix(slash + 1);
-        return words.find('/') == words.npos ? std::nullopt : std::optional{words};
+        return words.starts_with('[') ? std::string_view{} : words;  // `OSError: [Errno 30] Read-only …`: the path comes behind
     }
     /// `[Errno 30] Read-only file system: '/x'`, `EROFS: read-only file system, open '/x'`
     [[nodiscard]] static std::string_view path_after(std::string_view words) {
@@ -9861,33 +9896,53 @@ private:
         return close == words.npos ? std::string_view{} : words.substr(open + 1, close - open - 1);
     }
 
-    bool about_path(std::string_view spelled, bool missing) {
+    bool about_path(std::string_view spelled, Refusal refusal) {
         if (spelled.empty() || spelled.size() > 4096) return false;
         const auto path = spelled.starts_with('/') ? std::string{spelled} : paths::join(cwd_, spelled);
         struct stat status {};
         const bool exists = ::lstat(path.c_str(), &status) == 0;
+        // A word that has nothing of a path is one if there is such a file; the kernel alone speaks of read-only file systems.
+        if (!exists && refusal != Refusal::writing && spelled.find('/') == spelled.npos) return false;
         const auto read = boundary_.permits_read(path);
-        if (missing && (!exists || read.allowed)) return false;  // it is not there on the host either
+        if (refusal == Refusal::hidden && (!exists || read.allowed)) return false;  // it is not there on the host either
         if (exists && S_ISSOCK(status.st_mode) && !boundary_.all_unix_sockets)
             return report({ViolationKind::unix_socket, path, "no Unix socket of the host is reachable", "AllUnixSockets permits all of them, and gives up the filter of system calls", false});
-        if (missing || !read.allowed)
-            return !read.allowed && report({ViolationKind::file_read, path, read.rule, remedy(read.rule, "ReadPolicy", path), false});
+        if (refusal != Refusal::writing && !read.allowed) return report({ViolationKind::file_read, path, read.rule, remedy(read.rule, "ReadPolicy", path), false});
         const auto write = boundary_.permits_write(path);
         return !write.allowed && report({ViolationKind::file_write, path, write.rule, remedy(write.rule, "WritePolicy", std::string{paths::parent(path)}), false});
     }
 
     [[nodiscard]] static std::string remedy(std::string_view rule, std::string_view policy, const std::string& path) {
+        if (rule.starts_with("no grant") && path == "/") return "none: the whole file system cannot be granted";
         if (rule.starts_with("no grant")) return text::concat({"add ", policy, "<Allow<", paths::quoted(path), ">>"});
         if (rule.starts_with("the read denial") || rule.starts_with("the write denial") || rule.starts_with("ReadOnly") || rule.starts_with("PrivateTmp"))
             return "take that policy away if it is meant to be permitted";
         return "none: that stays closed to every command";
     }
 
-    void about_host(std::string_view host) {
-        while (!host.empty() && (host.back() == '\r' || host.back() == ' ')) host.remove_suffix(1);
-        const auto permission = boundary_.permits_host(host, 443);
+    /// A program that goes past the proxy cannot resolve the name; one that asks the proxy is answered with a 403, and may say the URL.
+    void about_network(std::string_view line) {
+        constexpr std::array<std::string_view, 6> unresolved{"Could not resolve host: ", "Could not resolve hostname ", "getaddrinfo EAI_AGAIN ", "getaddrinfo ENOTFOUND ", "Failed to resolve '", "dial tcp: lookup "};
+        for (const auto words : unresolved) {
+            if (const auto at = line.find(words); at != line.npos) return about_host(host_of(line.substr(at + words.size())), {}, 443);
+        }
+        const auto url = line.find("://");
+        if (url == line.npos || (line.find("403") == line.npos && line.find("Forbidden") == line.npos)) return;
+        const auto host = host_of(line.substr(url + 3));
+        const auto behind = line.substr(url + 3 + host.size());
+        std::uint16_t port = line.substr(0, url).ends_with("http") ? 80 : 443;
+        if (behind.starts_with(':')) std::from_chars(behind.data() + 1, behind.data() + behind.size(), port);
+        about_host(host, text::concat({":", std::to_string(port)}), port);
+    }
+    [[nodiscard]] static std::string_view host_of(std::string_view words) {
+        return words.substr(0, words.starts_with('[') ? words.find(']') + 1 : words.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."));
+    }
+    void about_host(std::string_view host, std::string_view shown_port, std::uint16_t port) {
+        if (host.empty()) return;
+        const auto permission = boundary_.permits_host(host, port);
         if (permission.allowed) return;
-        report({ViolationKind::network, std::string{host}, permission.rule, text::concat({"add DomainAllowlist<", paths::quoted(host), ">"}), false});
+        const auto subject = text::concat({host, shown_port});
+        report({ViolationKind::network, subject, permission.rule, network_remedy(permission.rule, subject), false});
     }
 
     void look_for_limits(const Said& said) {
@@ -10080,7 +10135,10 @@ public:
     [[nodiscard]] std::vector<Violation> look_around(const Said& said) override {
         auto violations = core_->take_network_violations(prepared_);
         for (auto& violation : memory_.look_around()) violations.push_back(std::move(violation));
-        for (auto& guess : Guesses{core_->boundary(), entry_.cwd}.of(said)) violations.push_back(std::move(guess));
+        for (auto& guess : Guesses{core_->boundary(), entry_.cwd}.of(said)) {
+            const auto known = [&](const Violation& violation) { return violation.kind == guess.kind && violation.subject == guess.subject; };
+            if (std::none_of(violations.begin(), violations.end(), known)) violations.push_back(std::move(guess));
+        }
         return violations;
     }
 

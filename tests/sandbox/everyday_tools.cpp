@@ -1,6 +1,11 @@
 // Guarantee 12: git, mktemp, compilers, make, cmake, python and node work in a default workspace, with HOME = its root.
 #include "support.hpp"
 
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
 using namespace support;
 
 namespace {
@@ -36,6 +41,22 @@ TEST_CASE("git clone, submodules, stash, worktree and rebase of local repositori
     CHECK(result.out == "b\nsub\nlib\n");
 }
 
+TEST_CASE("G03 G05 what git could not write into a repository's protected configuration is said") {
+    TempDir root, remote{"bailey-remote"};
+    REQUIRE(host_git("git init -q --bare " + remote.path() + " && cd " + root.path() + " && git init -q . && git commit -q --allow-empty -m m && git remote add origin " + remote.path()) == 0);
+    const auto space = workspace(root.path(), bailey::runtime::AllowWrite{remote.path()});
+    for (const std::string command : {"git config user.name t", "git remote add o R", "git push -q -u origin HEAD"}) {
+        const auto result = space.run(command);
+        INFO(command << shown(result));
+        REQUIRE(result.violations.size() == 1);
+        CHECK(result.violations[0].kind == bailey::ViolationKind::file_write);
+        CHECK(result.violations[0].subject == root / ".git/config");
+        CHECK(result.violations[0].rule.find("protected") != std::string::npos);
+        CHECK(result.ok() == command.starts_with("git push"));  // it pushed, and could not store what it tracks
+    }
+    CHECK(host_git("git -C " + remote.path() + " rev-parse -q --verify HEAD") == 0);
+}
+
 TEST_CASE("G04 push to a local bare remote that is granted") {
     TempDir root, remote{"bailey-remote"};
     REQUIRE(host_git("git init -q --bare " + remote.path() + " && cd " + root.path() + " && git init -q . && git commit -q --allow-empty -m m && git remote add origin " + remote.path()) == 0);
@@ -65,6 +86,23 @@ TEST_CASE("G07 a linked worktree says which repository must be granted, and work
     CHECK(host_output("git -C " + (place / "M") + " log --format=%s W") == "m2\nm\n");
     // The grant is for the work, not for its settings.
     CHECK(granted.run("git config core.fsmonitor x").exit_code != 0);
+}
+
+TEST_CASE("G11 eight workspaces commit at once, each in a worktree of one repository") {
+    TempDir place;
+    REQUIRE(host_git("cd " + place.path() + " && git init -q M && cd M && git commit -q --allow-empty -m m && for i in 0 1 2 3 4 5 6 7; do git worktree add -q ../W$i || exit 1; done") == 0);
+    std::vector<bailey::CommandResult> results(8);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        threads.emplace_back([&, i] { results[i] = workspace(place / ("W" + std::to_string(i)), bailey::runtime::AllowWrite{place / "M/.git"}).run(identity + "echo x > f && git add f && git commit -qm $PPID", {.timeout = 120s}); });
+    for (auto& thread : threads) thread.join();
+    for (const auto& result : results) {
+        INFO(shown(result));
+        CHECK(result.exit_code == 0);
+        CHECK(result.violations.empty());
+    }
+    CHECK(host_output("cd " + (place / "M") + " && for i in 0 1 2 3 4 5 6 7; do git log --oneline W$i | wc -l; done | sort -u") == "2\n");
+    CHECK(host_output("find " + place.path() + " -name '*.lock'").empty());
 }
 
 TEST_CASE("G13 git never waits for an editor") {
@@ -119,4 +157,33 @@ TEST_CASE("python's venv, and node") {
     INFO(shown(node));
     CHECK(node.exit_code == 0);
     CHECK(node.out == root.path() + " worker\n");
+}
+
+TEST_CASE("B03 meson and ninja; Q08 a locale of UTF-8; B08 java is told of the proxy") {
+    TempDir root;
+    write(root / "meson.build", "project('p', 'c')\nexecutable('x', 'x.c')\n");
+    write(root / "x.c", "int main(void) { return 0; }\n");
+    const auto space = workspace(root.path());
+    const auto built = space.run("meson setup b >/dev/null && meson compile -C b >/dev/null && b/x", {.timeout = 120s});
+    INFO(shown(built));
+    CHECK(built.exit_code == 0);
+    const auto spoken = space.run("python3 -c \"print('é日')\" && touch é日 && ls é* && printf 'b\\nB\\na\\n' | sort | tr -d '\\n' && echo && echo \"$JAVA_TOOL_OPTIONS\" | grep -c javaagent");
+    INFO(shown(spoken));
+    CHECK(spoken.out == "é日\né日\nBab\n1\n");
+}
+
+TEST_CASE("B04 a cache that lies outside is named; B07 npm without network ends soon and says what it wanted") {
+    TempDir root;
+    const auto space = workspace(root.path(), bailey::EnvValue<"XDG_CACHE_HOME", "/usr/share">{});
+    const auto cached = space.run("echo x > $XDG_CACHE_HOME/x");
+    INFO(shown(cached));
+    REQUIRE(cached.violations.size() == 1);
+    CHECK(cached.violations[0].subject == "/usr/share/x");
+
+    const auto npm = space.run("npm init -y >/dev/null && npm ls && npm install --fetch-retries=0 --registry=https://registry.example/ left-pad", {.timeout = 60s});
+    INFO(shown(npm));
+    CHECK(npm.outcome == bailey::Outcome::exited);
+    CHECK(npm.exit_code != 0);
+    const auto wanted = [](const auto& violation) { return violation.kind == bailey::ViolationKind::network && violation.subject == "registry.example:443"; };
+    CHECK(std::count_if(npm.violations.begin(), npm.violations.end(), wanted) == 1);
 }

@@ -348,7 +348,7 @@ TEST_CASE("what the network refused is known, with the rule and a remedy") {
         REQUIRE(network.size() == 2);
         CHECK(network[0].subject == "unlisted.example:80");
         CHECK(network[0].rule == "no allowed domain covers it");
-        CHECK(network[0].remedy == "add DomainAllowlist<\"unlisted.example\">");
+        CHECK(network[0].remedy == "add DomainAllowlist<\"unlisted.example:80\">");
         CHECK(network[0].certain);
         CHECK(network[1].subject == "bad.example.com:443");
         CHECK(network[1].rule == "the denied domain \"bad.example.com\"");

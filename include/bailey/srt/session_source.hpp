@@ -1,6 +1,7 @@
 // A command's way through a session: a sandbox that waits, else one that the broker wraps, else srt alone. Slower, never weaker.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -44,7 +45,10 @@ public:
     [[nodiscard]] std::vector<Violation> look_around(const Said& said) override {
         auto violations = core_->take_network_violations(prepared_);
         for (auto& violation : memory_.look_around()) violations.push_back(std::move(violation));
-        for (auto& guess : Guesses{core_->boundary(), entry_.cwd}.of(said)) violations.push_back(std::move(guess));
+        for (auto& guess : Guesses{core_->boundary(), entry_.cwd}.of(said)) {
+            const auto known = [&](const Violation& violation) { return violation.kind == guess.kind && violation.subject == guess.subject; };
+            if (std::none_of(violations.begin(), violations.end(), known)) violations.push_back(std::move(guess));
+        }
         return violations;
     }
 
