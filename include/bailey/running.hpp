@@ -23,7 +23,8 @@
 
 namespace bailey {
 
-/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it.
+/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it. A
+/// moved-from one can only be destroyed or assigned to.
 class Running {
 public:
     Running(Running&&) noexcept = default;
@@ -50,7 +51,7 @@ public:
 
     /// Waits at most that long; true when the command has ended.
     bool wait_for(std::chrono::milliseconds at_most) {
-        const auto until = process::Clock::now() + at_most;
+        const auto until = process::later(process::Clock::now(), at_most);
         while (!step()) {
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - process::Clock::now());
             if (left.count() <= 0) return false;
@@ -59,7 +60,7 @@ public:
         return true;
     }
 
-    /// Waits for the end. The result is handed out once.
+    /// Waits for the end. The result is handed out once; ErrorCode::process when it is asked for again.
     [[nodiscard]] Result<CommandResult> try_wait() {
         while (!step()) state_->wait(std::nullopt);
         return state_->take_result();
@@ -87,7 +88,7 @@ private:
         }
 
         Result<void> begin() {
-            if (options.timeout.count() > 0) deadline = began + options.timeout;
+            if (options.timeout.count() != 0) deadline = process::later(began, options.timeout);
             auto opened = process::Readiness::open();
             if (!opened) return opened.error();
             readiness = std::move(*opened);
@@ -110,10 +111,7 @@ private:
 
         /// Only now the workspace is looked at: what stood there while we waited for a slot does not count.
         Result<void> ask() {
-            if (stop.requested()) {  // cancelled before it began: it never begins
-                finished_early = Outcome::cancelled;
-                return {};
-            }
+            if (ended_early()) return {};
             request.merge_stderr = options.merge_stderr;
             request.deadline = deadline;
             awaited = source->ask(std::move(request));
@@ -139,12 +137,8 @@ private:
             if (failure || result_ready()) return true;
             if (!child) {
                 stop.quiet();
-                if (stop.requested()) {
-                    finished_early = Outcome::cancelled;
-                } else if (deadline && process::Clock::now() >= *deadline) {
-                    finished_early = Outcome::timed_out;
-                } else if (auto begun = awaited ? start_when_there() : ask_when_allowed(); !begun) {
-                    failure = begun.error();
+                if (!ended_early()) {
+                    if (auto begun = awaited ? start_when_there() : ask_when_allowed(); !begun) failure = begun.error();
                 }
                 if (failure || finished_early) awaited.reset();
                 return failure || result_ready();
@@ -175,6 +169,15 @@ private:
             if (callback && !thrown) callback(bytes);
         }
 
+        /// Stopped, or out of time, before it began: it never begins.
+        [[nodiscard]] bool ended_early() {
+            if (stop.requested()) {
+                finished_early = Outcome::cancelled;
+            } else if (deadline && process::Clock::now() >= *deadline) {
+                finished_early = Outcome::timed_out;
+            }
+            return finished_early.has_value();
+        }
         [[nodiscard]] bool result_ready() const { return finished_early || (child && child->done()); }
 
         void wait(std::optional<std::chrono::milliseconds> at_most) const {
@@ -199,6 +202,7 @@ private:
 
         Result<CommandResult> take_result() {
             slot.release();
+            if (std::exchange(taken, true)) return Error{ErrorCode::process, "bailey: the result of this command has been handed out already; keep what the first wait() returned"};
             if (failure) return *failure;
             CommandResult result;
             result.outcome = finished_early.value_or(child ? child->ending().outcome : Outcome::cancelled);
@@ -226,6 +230,9 @@ private:
         /// By evidence: the marker, our own clock and signals, and only then srt's status.
         Result<void> decide(CommandResult& result) {
             const auto& ending = child->ending();
+            if (ending.lingers)
+                return Error{ErrorCode::process, "bailey: the command has been killed, but a process of it hangs in the kernel and can still change the workspace; trust nothing there before it is gone "
+                                                 "(a file system that does not answer, or very large files: see `ps -eo pid,stat,args` for D)"};
             // While a callback kept us from the clock, the guard kept to it.
             if (result.outcome == Outcome::exited && srt::guard_note(child->notes(), 'T')) result.outcome = Outcome::timed_out;
             if (result.outcome != Outcome::exited) return {};
@@ -277,6 +284,7 @@ private:
         std::exception_ptr thrown;
         std::string early_input;
         bool input_closed = false;
+        bool taken = false;
         std::optional<Outcome> finished_early;
         std::optional<Error> failure;
         std::unique_ptr<process::Process> child;  // last: ends before what it uses

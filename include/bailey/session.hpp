@@ -1,6 +1,8 @@
 // A session of a workspace: the same sandboxes without the wait, with questions about the network and changes of it while commands run.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,10 +36,10 @@ public:
     /// These take effect for connections that begin after they have returned, in commands that run already too; connections that are
     /// open stay open. Entries as in DomainAllowlist and DomainDenylist; PolicyError: one is refused, and then nothing is changed.
     [[nodiscard]] Result<void> try_allow_domains(const runtime::DomainAllowlist& domains) {
-        return change(domains, {}, [&](Boundary& boundary, const Boundary& checked) { paths::append(boundary.allowed_domains, checked.allowed_domains); });
+        return change(domains, {}, [&](Boundary& boundary, const Boundary& checked) { append_new(boundary.allowed_domains, checked.allowed_domains); });
     }
     [[nodiscard]] Result<void> try_deny_domains(const runtime::DomainDenylist& domains) {
-        return change({}, domains, [&](Boundary& boundary, const Boundary& checked) { paths::append(boundary.denied_domains, checked.denied_domains); });
+        return change({}, domains, [&](Boundary& boundary, const Boundary& checked) { append_new(boundary.denied_domains, checked.denied_domains); });
     }
     /// Replaces both lists.
     [[nodiscard]] Result<void> try_set_domains(const runtime::DomainAllowlist& allowed, const runtime::DomainDenylist& denied = {}) {
@@ -62,6 +64,9 @@ public:
 #endif
 
 private:
+    static void append_new(std::vector<std::string>& list, const std::vector<std::string>& entries) {
+        std::copy_if(entries.begin(), entries.end(), std::back_inserter(list), [&](const auto& entry) { return std::find(list.begin(), list.end(), entry) == list.end(); });
+    }
     explicit Session(std::shared_ptr<srt::SessionCore> core) : Commands{std::make_shared<srt::SessionSource>(core)}, core_{std::move(core)} {}
 
     template <class Change>

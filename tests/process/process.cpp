@@ -490,6 +490,7 @@ TEST_CASE("process: a child that says it has ended is ended, and nothing else th
         stop.attach(readiness).value();
         auto child = process::start_child(what).value();
         child.ended = std::move(told.read);
+        child.word = "word";
         const auto driven = process::Process::drive(std::move(child), what, readiness, stop);
         (void)!::write(told.write.get(), word, std::strlen(word));
         while (!driven->done()) {
@@ -501,11 +502,11 @@ TEST_CASE("process: a child that says it has ended is ended, and nothing else th
         return driven->ending().exit_code;
     };
     const auto began = Clock::now();
-    CHECK(ending_after("X0\n", "60000") == 0);
-    CHECK(ending_after("X7\n", "60000") == 7);
-    CHECK(ending_after("X255\n", "60000") == 255);
+    CHECK(ending_after("X0 word\n", "60000") == 0);
+    CHECK(ending_after("X7 word\n", "60000") == 7);
+    CHECK(ending_after("X255 word\n", "60000") == 255);
     CHECK(Clock::now() - began < 60s);
-    for (const char* word : {"", "X7", "X\n", "X256\n", "X-1\n", "X 7\n", "X7 \n", "x7\n", "7\n", "X7\nX8\n", "trap -- 'echo' EXIT\nX7\n", "X99999999999999999999\n"}) {
+    for (const char* word : {"", "X7 word", "X word\n", "X256 word\n", "X-1 word\n", "X 7 word\n", "X7 word \n", "x7 word\n", "7 word\n", "X7\n", "X7 \n", "X7 wor\n", "X7 words\n", "X7 & word\n", "X7 word\nX8 word\n", "trap -- 'echo' EXIT\nX7 word\n", "X99999999999999999999 word\n"}) {
         CAPTURE(word);
         CHECK(ending_after(word, "100") == 0);
     }

@@ -57,6 +57,10 @@ const std::vector<std::string> table{
     "set -e; false; echo no", "set -u; echo $nothing; echo no", "trap 'echo bye' EXIT; exit 3", "trap -p; trap",
     "echo out; echo err >&2; exit 9", "for i in 1 2 3; do echo $i; done | tac", "printf 'a\\0b' | od -c",
     "printf '%s' '\xff\xfe \x80' | od -c", "printf '%s' '\x01\x02\x1e\x7f\x1b[0m' | od -c", "echo *; echo .*; printf '%s\\n' \"-\"*",
+    "echo $(", "x=$(echo", "echo $(ls", "echo <(", "echo \"$(", "echo `ls", "echo ${", "echo $((", "( echo", "echo $(echo a; echo b) <(:)x >(:) | wc -l", "echo $(echo $(", "echo $_; echo x y; echo $_",
+    "builtin() { :; }; false", "enable -n builtin; false", "readonly BAILEY_STATUS=9; (exit 4)", ". ./traces; echo hi", "shopt -so xtrace; echo hi",
+    ". ./traps; echo a", "if true; then . ./none; fi; echo $?", "ulimit -n 0; echo a", "declare -p BAILEY_WORD BAILEY_STATUS 2>&1 | wc -l; compgen -v BAILEY", "echo ${BAILEY_WORD-none}",
+    "cd d.x; cd .. && ls -d . .. && cat ./traces",
     "cd /; pwd; echo $OLDPWD $PWD", "umask; ulimit -c", "echo ~; echo ~root; echo $HOME $TERM $PATH",
     "read x; echo \"[$x]\" $?", "! false; echo $? !! !x \"!y\"", "alias x=echo; x hi", "function f { echo \"$FUNCNAME $1\"; }; f a",
     "[[ -t 0 || -t 1 || -t 2 ]]; echo $?", "sleep 0.01 & wait $!; echo $?", "echo a\r\necho b\r\n", "echo \\\\ \"\\\" '\\'", "echo `echo a` $(echo b)",
@@ -77,6 +81,9 @@ TEST_CASE("Q01 Q03 a table of commands gives what bash -c gives on the host") {
     TempDir root;
     for (const auto* name : {"a b", ".hidden", "-rf", "日本", "new\nline"}) write(root / name, "");
     write(root / "ends", "trap 'echo bye' EXIT\n");
+    write(root / "traces", "set -x\n");
+    write(root / "traps", "trap 'echo D' DEBUG\n");
+    fs::create_directory(root / "d.x");
     const auto space = workspace(root.path());
     const auto before = listing(root.path());
 

@@ -77,6 +77,25 @@ TEST_CASE("stop is complete at every moment") {
     MESSAGE("longest stop: " << longest.count() << " ms over the limit");
 }
 
+TEST_CASE("no process of a command is alive when its result is there, also when none of them holds its output") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    for (int round = 0; round < 12; ++round) {
+        const auto word = next_word();
+        std::string said;
+        auto running = workspace.spawn("for i in {1..200}; do (sleep " + word + " > /dev/null 2>&1 &); done; echo ready; " + (round % 2 == 0 ? "exit 3" : "sleep " + word),
+                                       {.on_stdout = [&](std::string_view bytes) { said += bytes; }});
+        while (said.empty() && !running.wait_for(20ms)) {
+        }
+        if (round % 2 != 0) running.stop();
+        const auto result = running.wait();
+        CHECK_FALSE(runs(word));
+        CAPTURE(round);
+        CHECK(result.out == "ready\n");
+        CHECK(result.outcome == (round % 2 == 0 ? bailey::Outcome::exited : bailey::Outcome::cancelled));
+    }
+}
+
 TEST_CASE("T08 one process of the chain from the host to the command is killed, and nothing is left") {
     TempDir root;
     const auto workspace = support::workspace<>(root.path());

@@ -29,7 +29,9 @@ struct ChildPlan {
 struct Child {
     pid_t pid = -1;
     Fd exit_watch, out, err, input, lifeline;
-    Fd ended{};                 ///< on which it may say "X<code>\n": that it has ended so, and need not live on
+    Fd ended{};                 ///< on which it may say "X<code> <word>\n": that it has ended so, and need not live on
+    std::string word{};         ///< that only it knows
+    Fd sandbox{};               ///< the first process of its sandbox (a pidfd), where it is known
     std::vector<Fd> holders{};  ///< processes in its sandbox that hold its output (pidfds), where they are known
 };
 

@@ -21,6 +21,7 @@
 
 #include <bailey/base/error.hpp>
 #include <bailey/process/child.hpp>
+#include <bailey/process/descendants.hpp>
 #include <bailey/process/fd.hpp>
 #include <bailey/process/input.hpp>
 #include <bailey/process/outcome.hpp>
@@ -34,6 +35,7 @@ enum class Stream { out, err };
 
 /// What a child is to be driven by.
 struct DrivePlan {
+    std::size_t namespaces = 0;               ///< how many pid namespaces deep its command runs: its end waits until that one is empty
     std::string mark;                         ///< in the command line of whatever a kill of the group could miss; empty: nothing
     Input input;
     std::optional<Clock::time_point> deadline;
@@ -65,6 +67,7 @@ struct Ending {
     Outcome outcome = Outcome::exited;
     bool status_known = false;  ///< false when somebody else reaped the child (SIGCHLD ignored, a waitpid(-1) elsewhere)
     int exit_code = 0;          ///< 128 + n when it was killed by signal n
+    bool lingers = false;       ///< something of it could not be seen to end: SIGKILL waits for a system call that hangs
 };
 
 /// Driven by whoever owns it: step() does what can be done now and never blocks; wait() until there is something to do.
@@ -137,29 +140,34 @@ public:
             }
         }
         if (phase_ == Phase::terminating && now >= next_) {
+            know_sandbox();
             signal_group(SIGKILL);
             phase_ = Phase::killed;
             next_ = now + reap_limit;
         }
         if (phase_ == Phase::killed && now >= next_) give_up_on_exit(now);
-        if (phase_ == Phase::draining && ((!out_ && !err_) || now >= next_)) finish();
+        if (phase_ == Phase::draining && ((!out_ && !err_) || now >= next_)) begin_leaving(now);
+        if (phase_ == Phase::leaving && (is_left() || now >= next_)) finish();
         readiness_.wake_at(next_wakeup());
     }
 
 private:
-    enum class Phase { running, terminating, killed, draining, done };
+    enum class Phase { running, terminating, killed, draining, leaving, done };
 
     static constexpr std::chrono::milliseconds poll_interval{20};
     static constexpr std::chrono::seconds drain_limit{2};  // srt-facts: 1.9 s until the last of 3000 children was gone
-    static constexpr std::chrono::seconds reap_limit{5};   // SIGKILL is not death: a process may hang in the kernel
+    static constexpr std::chrono::seconds reap_limit{5};   // SIGKILL is not death: a process may hang in the kernel, for long by a file system's will
     static constexpr std::size_t chunk_size = 64 * 1024;
     static constexpr int chunks_per_step = 16;  // so that a flood cannot keep step() from looking at the clock
     static constexpr std::size_t notes_limit = 4096;
+    static constexpr int most_searches = 16;     // where nothing can be found, a flood must not make us look at every turn
 
     Process(Child child, const DrivePlan& plan, Readiness& readiness, StopSignal& stop)
-        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark},
+        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, namespaces_{plan.namespaces}, mark_{plan.mark},
           pid_{child.pid}, exit_watch_{std::move(child.exit_watch)}, out_{std::move(child.out)}, err_{std::move(child.err)},
-          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)}, ended_{std::move(child.ended)}, holders_{std::move(child.holders)} {}
+          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)}, ended_{std::move(child.ended)}, holders_{std::move(child.holders)}, word_{std::move(child.word)} {
+        if (child.sandbox) sandbox_.push_back(std::move(child.sandbox));
+    }
 
     void begin(const Input& input) {
         for (const Fd* fd : {&out_, &err_, &lifeline_, &ended_, &exit_watch_}) {
@@ -197,6 +205,7 @@ private:
         for (int chunk = 0; fd && chunk < chunks_per_step; ++chunk) {
             const auto size = ::read(fd.get(), buffer_.get(), chunk_size);
             if (size > 0) {
+                know_sandbox();  // what is said comes from in there
                 sink(stream, std::string_view{buffer_.get(), static_cast<std::size_t>(size)});
                 // a slow sink must not keep us from the clock
                 if (phase_ == Phase::running && deadline_ && Clock::now() >= *deadline_) return;
@@ -232,10 +241,12 @@ private:
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
         readiness_.forget(ended_);
         heard_ = true;  // and kept open: what else the child says must not end it
-        const char* const end = bytes + std::max<ssize_t>(size, 0);
+        const std::string_view said{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
         int code = -1;
-        const bool plain = size > 2 && bytes[0] == 'X' && std::from_chars(bytes + 1, end, code).ptr == end - 1 && end[-1] == '\n' && code >= 0 && code <= 255;
-        if (!plain || phase_ != Phase::running) return;
+        const auto digits = said.substr(std::min<std::size_t>(said.size(), 1));
+        const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), code).ptr;
+        const bool plain = said.starts_with('X') && code >= 0 && code <= 255 && said.substr(static_cast<std::size_t>(end - said.data())) == " " + word_ + "\n";
+        if (!plain || (namespaces_ != 0 && sandbox_.empty()) || phase_ != Phase::running) return;
         said_code_ = code;
         for (const auto& holder : holders_) kill_held(holder);  // first, so that its output ends before all around it has
         signal_group(SIGKILL);
@@ -267,7 +278,7 @@ private:
             ending_.status_known = true;
             ending_.exit_code = *said_code_;
         }
-        if (!mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) kill_marked(mark_);
+        if (!mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) end_marked();
         if (exit_watch_) readiness_.forget(exit_watch_);
         exit_watch_.reset();
         pid_ = -1;
@@ -278,6 +289,7 @@ private:
 
     void begin_stop(Outcome outcome, Clock::time_point now) {
         ending_.outcome = outcome;
+        know_sandbox();
         signal_group(SIGTERM);
         phase_ = Phase::terminating;
         next_ = now + grace_;
@@ -285,12 +297,38 @@ private:
 
     void give_up_on_exit(Clock::time_point now) {
         pid_ = -1;
+        ending_.lingers = true;
         phase_ = Phase::draining;
         next_ = now;
     }
 
+    /// Output is over as soon as a process has let go of it, which is before the kernel has ended all that run beside it.
+    void begin_leaving(Clock::time_point now) {
+        if (said_code_ && (out_ || err_)) end_marked();
+        for (const auto& process : sandbox_) {
+            kill_held(process);
+            readiness_.watch_readable(process);
+        }
+        phase_ = Phase::leaving;
+        next_ = now + (ending_.lingers ? std::chrono::seconds{0} : reap_limit);
+    }
+    [[nodiscard]] bool is_left() {
+        std::erase_if(sandbox_, [](const Fd& process) { return has_ended(process); });
+        return sandbox_.empty();
+    }
+
+    /// While it can be told: a process that ends has no descendants any more, and no words.
+    void know_sandbox() {
+        if (namespaces_ == 0 || !sandbox_.empty() || pid_ <= 0 || searches_++ > most_searches) return;
+        if (auto first = first_in_namespace(pid_, namespaces_)) sandbox_.push_back(std::move(first));
+    }
+    void end_marked() {
+        for (auto& process : kill_marked(mark_)) sandbox_.push_back(std::move(process));
+    }
+
     void finish() {
-        if (said_code_ && (out_ || err_)) kill_marked(mark_);
+        if (!is_left()) ending_.lingers = true;
+        sandbox_.clear();
         out_.reset();
         err_.reset();
         input_.reset();
@@ -308,7 +346,8 @@ private:
             case Phase::running: return deadline_;
             case Phase::terminating:
             case Phase::killed:
-            case Phase::draining: return next_;
+            case Phase::draining:
+            case Phase::leaving: return next_;
             case Phase::done: break;
         }
         return Clock::time_point{} + std::chrono::nanoseconds{1};  // in the past: stays readable
@@ -319,16 +358,19 @@ private:
     Phase phase_ = Phase::running;
     std::optional<Clock::time_point> deadline_;
     std::chrono::milliseconds grace_;
+    std::size_t namespaces_;
     std::string mark_;
     Clock::time_point next_{};
 
     pid_t pid_ = -1;
     Fd exit_watch_, out_, err_, input_, lifeline_, ended_;
-    std::vector<Fd> holders_;
+    std::vector<Fd> holders_, sandbox_;
+    std::string word_;
     std::optional<int> said_code_;
     std::string pending_input_;
     std::size_t input_written_ = 0;
     bool input_watched_ = false, heard_ = false;
+    int searches_ = 0;
     bool close_input_when_empty_ = false;
     std::string notes_;
     Ending ending_;

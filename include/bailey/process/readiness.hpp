@@ -22,6 +22,12 @@ namespace bailey::process {
 
 using Clock = std::chrono::steady_clock;
 
+/// That much later, and never more than a hundred years: `milliseconds::max()` is how hosts say "no limit", and no clock can add it.
+[[nodiscard]] inline Clock::time_point later(Clock::time_point from, std::chrono::milliseconds by) {
+    constexpr std::chrono::milliseconds most = std::chrono::hours{24 * 365 * 100};
+    return from + std::clamp(by, -most, most);
+}
+
 class Readiness {
 public:
     [[nodiscard]] static Result<Readiness> open() {

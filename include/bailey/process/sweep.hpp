@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,22 +29,26 @@ inline void kill_held([[maybe_unused]] const Fd& process) {
 
 /// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
 /// sandbox lives on (seen once in a few hundred stops during start-up). Its first process still has bubblewrap's command line.
-/// Linux only: elsewhere there are no namespaces whose first process takes all others along.
-inline void kill_marked([[maybe_unused]] std::string_view mark) {
+/// Linux only: elsewhere there are no namespaces whose first process takes all others along. Returns whom it killed (pidfds).
+inline std::vector<Fd> kill_marked([[maybe_unused]] std::string_view mark) {
+    std::vector<Fd> killed;
 #if defined(__linux__)
     const std::unique_ptr<DIR, int (*)(DIR*)> processes{::opendir("/proc"), ::closedir};
     while (const dirent* entry = processes ? ::readdir(processes.get()) : nullptr) {
         const long pid = ::strtol(entry->d_name, nullptr, 10);
         if (pid <= 0 || pid == ::getpid()) continue;
-        const Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+        Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
         const Fd words{::open(("/proc/" + std::string{entry->d_name} + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC)};
         if (!process || !words) continue;
         std::string line;
         char bytes[16 * 1024];
         for (ssize_t size; (size = ::read(words.get(), bytes, sizeof bytes)) > 0;) line.append(bytes, static_cast<std::size_t>(size));
-        if (line.find(mark) != std::string::npos) kill_held(process);
+        if (line.find(mark) == std::string::npos) continue;
+        kill_held(process);
+        killed.push_back(std::move(process));
     }
 #endif
+    return killed;
 }
 
 }  // namespace bailey::process

@@ -65,6 +65,7 @@ public:
         plan.lifeline = lifeline_fd;
         plan.merge = request.merge_stderr;
         plan.mark = run.sockets;  // bubblewrap is told to mount it
+        plan.namespaces = sandbox->pid_namespaces();
         plan.deadline = request.deadline;
         return std::unique_ptr<Launch>{std::move(launch)};
     }

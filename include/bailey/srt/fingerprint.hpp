@@ -11,6 +11,9 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +29,7 @@ namespace bailey::srt {
 class Fingerprint {
 public:
     Fingerprint() = default;
-    Fingerprint(settings::FilesystemRules rules, const std::vector<std::string>& pinned, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited()} {
+    Fingerprint(settings::FilesystemRules rules, const std::vector<std::string>& pinned, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited(this_thread())} {
         std::vector<std::string> paths;
         for (const auto* list : {&rules_.deny_read, &rules_.allow_read, &rules_.allow_write, &rules_.deny_write}) {
             for (const auto& path : *list) {
@@ -50,6 +53,16 @@ public:
 
     [[nodiscard]] const settings::FilesystemRules& rules() const { return rules_; }
     [[nodiscard]] bool operator==(const Fingerprint&) const = default;
+    /// Whether a child of that thread of ours would inherit the same.
+    [[nodiscard]] bool is_inherited_by(int thread) const { return inherited(thread) == inherited_; }
+
+    [[nodiscard]] static int this_thread() {
+#if defined(__linux__)
+        return static_cast<int>(::syscall(SYS_gettid));
+#else
+        return 1;  // nothing is known of threads
+#endif
+    }
 
     /// Whether no name on the way to any of the paths has been given, taken or changed since (CLOCK_REALTIME). Two fingerprints
     /// that are alike do not tell: what is swapped and swapped back in between may have been mounted.
@@ -91,10 +104,10 @@ private:
 #endif
     }
 
-    [[nodiscard]] static std::string inherited() {
+    [[nodiscard]] static std::string inherited([[maybe_unused]] int thread) {
         std::string all;
 #if defined(__linux__)
-        const process::Fd file{::open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC)};
+        const process::Fd file{::open(("/proc/self/task/" + std::to_string(thread) + "/status").c_str(), O_RDONLY | O_CLOEXEC)};
         std::array<char, 4096> bytes;
         const auto size = ::read(file.get(), bytes.data(), bytes.size());
         std::string_view status{bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -68,23 +69,48 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     return script;
 }
 
-/// Whether the shell that sets the command's world may be the command's own, which saves the start of another. Not where it could be
-/// told from bash -c: by a trace (++ for +), by a line's number, by a variable that bash reads when it starts. And nothing that would
-/// end the clause in which entry_script() tries the command's grammar.
-[[nodiscard]] inline bool is_evaluated(const Entry& plan) {
-    if (!plan.argv.empty() || plan.command.size() > 4096) return false;
-    for (const std::string_view told : {"\n", "set", "trap", ";;", ";&", "esac"}) {
-        if (plan.command.find(told) != std::string::npos) return false;
+/// Whether bash could take that word in a command line for its command of that name.
+[[nodiscard]] inline bool has_word(std::string_view command, std::string_view word) {
+    const auto in_word = [&](std::size_t at) { return at < command.size() && (std::isalnum(static_cast<unsigned char>(command[at])) != 0 || command[at] == '_'); };
+    for (auto at = command.find(word); at != command.npos; at = command.find(word, at + 1)) {
+        if ((at == 0 || !in_word(at - 1)) && !in_word(at + word.size())) return true;
     }
+    return false;
+}
+
+/// Whether it reads another file's commands, by a "." that is no directory: at the beginning, behind an operator or a keyword.
+[[nodiscard]] inline bool has_dot(std::string_view command) {
+    for (auto at = command.find('.'); at != command.npos; at = command.find('.', at + 1)) {
+        if (at + 1 == command.size() || (command[at + 1] != ' ' && command[at + 1] != '\t')) continue;
+        const auto before = command.substr(0, at).find_last_not_of(" \t");
+        if (before == command.npos || std::string_view{";&|({!`"}.find(command[before]) != std::string_view::npos) return true;
+        if (before + 1 == at) continue;  // "cd .. && …"
+        for (const std::string_view keyword : {"then", "do", "else", "if", "elif", "while", "until", "time", "command"})
+            if (command.substr(0, before + 1).ends_with(keyword)) return true;
+    }
+    return false;
+}
+
+/// Whether the shell that sets the command's world may be the command's own, which saves the start of another. Not where it could be
+/// told from bash -c: by a trace (++ for +), by a line's number, by a variable that bash reads when it starts, by what lists variables
+/// or changes the shell that is to say how it ended. And nothing that would end the clause in which entry_script() tries the command's
+/// grammar.
+[[nodiscard]] inline bool is_evaluated(const Entry& plan) {
+    const std::string_view command = plan.command;
+    if (!plan.argv.empty() || command.size() > 4096 || has_dot(command)) return false;
+    for (const std::string_view told : {"\n", ";;", ";&", "BAILEY_"})
+        if (command.find(told) != command.npos) return false;
+    for (const std::string_view told : {"set", "trap", "esac", "source", "eval", "shopt", "enable", "builtin", "ulimit", "declare", "typeset", "compgen"})
+        if (has_word(command, told)) return false;
     return std::none_of(plan.environment.begin(), plan.environment.end(), [](const EnvironmentEntry& entry) {
         const std::string_view name = entry.first;
-        return name.starts_with("LD_") || name.starts_with("BASH_") || name == "POSIXLY_CORRECT" || name == "GLIBC_TUNABLES" || name == "LOCPATH";
+        return name.starts_with("LD_") || name.starts_with("BASH_") || name.starts_with("POSIX") || name == "PS1" || name == "PS2" || name == "IGNOREEOF" || name == "GLOBIGNORE" || name == "GLIBC_TUNABLES" || name == "LOCPATH";
     });
 }
 
 /// What the sandbox's shell is given: nothing of the command is in it, srt hands its beginning to the sandbox as a proxy user's name.
 /// A command that is evaluated is so here, outside of every file and function, as bash -c would.
-[[nodiscard]] inline std::string boot_line(const std::string& prelude) { return ". " + shell_quoted(prelude) + " && eval -- \"$BASH_EXECUTION_STRING\""; }
+[[nodiscard]] inline std::string boot_line(const std::string& prelude) { return ". " + shell_quoted(prelude) + " && : bash && eval -- \"$BASH_EXECUTION_STRING\""; }
 
 [[nodiscard]] inline std::string entry_script(const Entry& plan) {
     std::string script = text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
@@ -111,10 +137,15 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     script += text::concat({"\nprintf '\\036%s\\n' ", plan.nonce, " >&2\n"});
     if (is_evaluated(plan)) {
         script += text::concat({"BASH_EXECUTION_STRING=", shell_quoted(plan.command),
-                                // parsed and not run; bash tells of what it cannot read in words that only bash -c has
-                                "\neval \"case x in y) $BASH_EXECUTION_STRING\n;; esac\" 2> /dev/null || exec -a bash -- \"$BASH\" -c -- \"$BASH_EXECUTION_STRING\""
-                                "\nunset -f bailey_refuse; unset -v bailey_word; BASH_ARGV0=bash; SECONDS=0"});
+                                // Parsed and not run; bash tells of what it cannot read in words that only bash -c has. What is wrong
+                                // within $(…) or <(…) would throw this shell back to its end, so another one tries that.
+                                plan.command.find('(') == plan.command.npos ? "\neval \"case x in y) $BASH_EXECUTION_STRING\n;; esac\"" : "\n(eval \"case x in y) $BASH_EXECUTION_STRING\n;; esac\")",
+                                " 2> /dev/null || exec -a bash -- \"$BASH\" -c -- \"$BASH_EXECUTION_STRING\""
+                                "\nunset -f bailey_refuse; BASH_ARGV0=bash; SECONDS=0"});
     } else if (!plan.argv.empty()) {
+        const auto program = shell_quoted(plan.argv.front());
+        // In words without bailey's own files, as for a command line.
+        if (plan.argv.front().find('/') == std::string::npos) script += text::concat({"type -P -- ", program, " > /dev/null || { printf 'bash: %s: command not found\\n' ", program, " >&2; exit 127; }\n"});
         script += "exec --";
         for (const auto& argument : plan.argv) script += ' ' + shell_quoted(argument);
     } else if (plan.command.size() <= longest_argument) {

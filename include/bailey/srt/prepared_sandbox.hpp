@@ -30,10 +30,11 @@ struct PreparedSandbox {
     process::Clock::time_point made{};  ///< when it was ready
 
     [[nodiscard]] std::string mark() const { return script + "/"; }
-    /// A command that comes to its end says how, so that nobody has to wait until all around it has come to theirs. Where it has set a
-    /// trap for the end, or started something that it did not wait for, it says that too, and ends as it likes.
+    /// A command that comes to its end says how, so that nobody has to wait until all around it has come to theirs; with a word that its
+    /// shell was given and keeps from what it starts. Where it has set a trap for the end, or started something that it did not wait
+    /// for, it says that too, and ends as it likes.
     [[nodiscard]] std::string boot() const {
-        return text::concat({boot_line(script + "/prelude"), "; BAILEY_STATUS=$?; { builtin trap -p EXIT; builtin printf 'X%s%s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\"; } 2> /dev/null > ", shell_quoted(script + "/ended"),
+        return text::concat({boot_line(script + "/prelude"), "; BAILEY_STATUS=$?; { builtin trap -p EXIT; builtin printf 'X%s%s %s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\" \"$BAILEY_WORD\"; } 2> /dev/null > ", shell_quoted(script + "/ended"),
                              " || builtin :; builtin exit \"$BAILEY_STATUS\""});
     }
 };
@@ -57,8 +58,8 @@ inline constexpr std::string_view ready_word = "\x1e" "ready\n";
     if (!control) return control.error();
     if (auto ended = make_pipe("ended", prepared.ended); !ended) return ended.error();
     // What it will do with a command it does once before, so that the memory for it is there.
-    constexpr std::string_view practice = ". /dev/null; export bailey_word=; unset -v bailey_word; eval -- :; { builtin trap -p EXIT; builtin printf '%s' \"$?\"; } > /dev/null 2>&1\n";
-    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? practice : "", announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r bailey_word < ", shell_quoted(*control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
+    constexpr std::string_view practice = ". /dev/null; BAILEY_WORD=; eval -- :; { builtin trap -p EXIT; builtin printf '%s' \"$?\"; } > /dev/null 2>&1\n";
+    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? practice : "", announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r BAILEY_WORD < ", shell_quoted(*control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
     return Sandbox::write_script(prepared.script + "/prelude", boot);
 }
 
@@ -87,6 +88,7 @@ inline constexpr std::string_view ready_word = "\x1e" "ready\n";
     if (!child) return child.error();
     prepared.child = std::move(*child);
     prepared.child.ended = std::move(prepared.ended);
+    prepared.child.word = random_hex(16);
     return {};
 }
 

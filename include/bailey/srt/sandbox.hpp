@@ -83,6 +83,9 @@ public:
     [[nodiscard]] const Boundary& boundary() const { return boundary_; }
     [[nodiscard]] const process::Fd& root() const { return pins_.front().fd; }
     [[nodiscard]] const PrivateDirectory& directory() const { return *private_; }
+    /// How many pid namespaces below the host's a command runs: bubblewrap's, and in it that of srt's filter of system calls, which ends
+    /// sooner and in which a command can make no other.
+    [[nodiscard]] std::size_t pid_namespaces() const { return !on_linux ? 0 : boundary_.all_unix_sockets ? 1 : 2; }
     /// The root and the grants.
     [[nodiscard]] std::vector<std::string> pinned() const {
         std::vector<std::string> paths;
@@ -351,6 +354,11 @@ private:
     /// The kernel takes 2 MiB of arguments and environment in all (with the usual stack limit), srt adds 4 KiB: what does not fit would
     /// fail after the start marker, as if the command had.
     [[nodiscard]] static Result<void> check_size(const std::vector<EnvironmentEntry>& variables, const Request& request) {
+        for (std::size_t i = 0; i < request.argv.size(); ++i) {
+            if (request.argv[i].size() > longest_argument)
+                return Error{ErrorCode::policy, text::concat({"bailey: argument ", std::to_string(i), " has ", std::to_string(request.argv[i].size()), " bytes, more than the ",
+                                                              std::to_string(longest_argument), " that the kernel takes for one; pass it in a file, or as Input"})};
+        }
         constexpr std::size_t most = 1536 * 1024;
         std::size_t size = 0;
         for (const auto& [name, value] : variables) size += name.size() + value.size() + 2 + sizeof(char*);

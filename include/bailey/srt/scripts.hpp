@@ -97,7 +97,7 @@ function refuse(why) {
 function ask(request) {
   return new Promise(function (answer) {
     var number = ++asked;
-    var timer = setTimeout(function () { settle({allow: false, reason: 'nobody answered within ' + patience + ' ms'}); }, patience);
+    var timer = setTimeout(function () { settle({allow: false, reason: 'nobody answered within ' + patience + ' ms'}); }, Math.min(patience, 2147483647));
     function settle(verdict) {
       clearTimeout(timer);
       questions.delete(number);

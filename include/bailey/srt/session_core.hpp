@@ -46,6 +46,10 @@ struct Ticket {
 class SessionCore {
 public:
     [[nodiscard]] static Result<std::shared_ptr<SessionCore>> open(std::shared_ptr<const Sandbox> sandbox, SessionOptions options) {
+        const auto refused = [](std::string_view why) { return Error{ErrorCode::policy, text::concat({"bailey: SessionOptions::", why})}; };
+        if (options.prepared > most_prepared) return refused(text::concat({"prepared is ", std::to_string(options.prepared), ": each sandbox that waits has ten processes; write at most ", std::to_string(most_prepared)}));
+        if (options.time_to_live.count() <= 0) return refused("time_to_live is not more than 0; write prepared = 0 for a session in which no sandbox waits");
+        if (options.answer_within.count() <= 0) return refused("answer_within is not more than 0; leave on_network_request out for a session that asks nobody");
         if (auto tools = sandbox->tools(); !tools) return tools.error();
         if (auto same = sandbox->check_pins(); !same) return same.error();
         auto directories = sandbox->directory().make_run();
@@ -152,6 +156,7 @@ public:
                 const std::lock_guard lock{mutex_};
                 last_used_ = process::Clock::now();
                 refused_since_used_ = false;
+                unstill_ = 0;
                 pump();
                 if (pool_.empty()) {
                     wakeup_.ring();
@@ -185,8 +190,10 @@ public:
         prepared->placeholders = std::move(*placeholders);
         const auto settings = wrap_settings(*prepared);
         const std::lock_guard lock{mutex_};
+        // It would be started by the keeper, with what that thread may and may not; a cold one is started by this one.
+        const bool alike = prepared->fingerprint.is_inherited_by(keeper_id_);
         tickets_[prepared->id] = &ticket;
-        ticket.state = unavailable_ || broken_ ? Ticket::State::refused : broker_ && prepared->broker != broker_number_ ? Ticket::State::lost : Ticket::State::waiting;
+        ticket.state = unavailable_ || broken_ || !alike ? Ticket::State::refused : broker_ && prepared->broker != broker_number_ ? Ticket::State::lost : Ticket::State::waiting;
         if (ticket.state != Ticket::State::waiting) ticket.wakeup->ring();
         if (ticket.state != Ticket::State::waiting || !broker_) return {};  // without a broker: it is lost to the next one
         // The broker is told first: whatever becomes of this process then, somebody takes the placeholders away.
@@ -246,8 +253,11 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_prepared = 64;
     static constexpr std::size_t most_lines = 1000;  // that are kept of what one command was refused
     static constexpr std::size_t most_questions = 1000;
+    static constexpr int most_unstill = 3;
+    static constexpr std::chrono::seconds start_limit{20};  // of a sandbox that is to wait
     static constexpr int most_failures = 2;          // of brokers in a row, before there is none
 
     struct Question {
@@ -280,6 +290,9 @@ private:
         begin();
 #endif
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        if (!started) return started;
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, [&] { return keeper_id_ != 0; });
         return started;
     }
 
@@ -420,6 +433,11 @@ private:
     // ---- the keeper: drives the brokers, and starts all that is to live as long as it does ----
 
     void keep() {
+        {
+            const std::lock_guard lock{mutex_};
+            keeper_id_ = Fingerprint::this_thread();
+        }
+        changed_.notify_all();
         for (;;) {
             std::deque<PreparedSandbox> unwanted;
             std::unique_ptr<Broker> lost;
@@ -497,7 +515,7 @@ private:
     }
 
     void expire() {
-        while (!pool_.empty() && pool_.front().made + options_.time_to_live <= process::Clock::now()) {
+        while (!pool_.empty() && process::later(pool_.front().made, options_.time_to_live) <= process::Clock::now()) {
             unwanted_.push_back(std::move(pool_.front()));
             pool_.pop_front();
         }
@@ -514,7 +532,8 @@ private:
     [[nodiscard]] std::optional<process::Clock::time_point> next_wakeup() const {
         std::optional<process::Clock::time_point> next;
         const auto at = [&](process::Clock::time_point moment) { next = std::min(next.value_or(moment), moment); };
-        if (!pool_.empty()) at(pool_.front().made + options_.time_to_live);
+        if (settling_) at(settling_->made + start_limit);
+        if (!pool_.empty()) at(process::later(pool_.front().made, options_.time_to_live));
         for (const auto& [id, limit] : limits_) at(limit.until);
         if (broker_ && broker_->frames.wants_to_write()) at(process::Clock::now() + std::chrono::milliseconds{2});
         if (may_prepare() || (has_time() && watch_due_)) at(next_preparation());
@@ -540,6 +559,7 @@ private:
             const std::lock_guard lock{mutex_};
             if (started) {
                 settling_.emplace(std::move(*wrapped));
+                settling_->made = process::Clock::now();
                 readiness_.watch_readable(settling_->child.err);
             } else {
                 refused_since_used_ = true;
@@ -567,7 +587,7 @@ private:
     [[nodiscard]] bool has_time() const { return broker_ && broker_->ready && tickets_.empty() && !wrapping_ && !settling_; }
     [[nodiscard]] bool may_prepare() const {
         return has_time() && !refused_since_used_ && pool_.size() < options_.prepared &&
-               process::Clock::now() < last_used_ + options_.time_to_live;
+               process::Clock::now() < process::later(last_used_, options_.time_to_live);
     }
     /// Not while a short command runs, which has better use for the processor, and could change what is being looked at.
     [[nodiscard]] process::Clock::time_point next_preparation() const {
@@ -579,20 +599,23 @@ private:
     void see_ready() {
         char bytes[4096];
         const auto size = ::read(settling_->child.err.get(), bytes, sizeof bytes);
-        if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        if (size < 0 && (errno == EAGAIN || errno == EINTR) && process::Clock::now() < settling_->made + start_limit) return;
         readiness_.forget(settling_->child.err);
         const auto memory = sandbox_->remember();
         const bool good = size > 0 && std::string_view{bytes, static_cast<std::size_t>(size)} == ready_word && memory && settling_->fingerprint.still_since(settling_->begun) &&
                           fingerprint(*memory, settling_->script) == settling_->fingerprint;
-        settling_->made = process::Clock::now();
         // Not bubblewrap itself and the first process inside, with which srt's relays end: they take longer.
         if (good) settling_->child.holders = process::holders_of(settling_->child.out, settling_->child.pid, 2);
+        settling_->child.sandbox = process::first_in_namespace(settling_->child.pid, sandbox_->pid_namespaces());
         const std::lock_guard lock{mutex_};
+        settling_->made = process::Clock::now();
         if (!good) {
             ++counts_.stale;
-            refused_since_used_ = size <= 0;  // one that does not start would not start again
+            // One that does not start would not start again; and where a command changes names all the time, none is ever ready.
+            refused_since_used_ = size <= 0 || ++unstill_ >= most_unstill;
             last_ended_ = last_used_ = std::max(last_used_, last_ended_);
         }
+        if (good) unstill_ = 0;
         (good ? pool_ : unwanted_).push_back(std::move(*settling_));
         settling_.reset();
         wakeup_.ring();
@@ -674,11 +697,13 @@ private:
     std::optional<std::string> wrapped_;  // its line
     std::optional<PreparedSandbox> settling_;  // started, and not ready yet; changed by the keeper alone
     bool refused_since_used_ = false;
+    int unstill_ = 0;  // sandboxes in a row that were made while something moved
     bool watch_due_ = true;  // a command may have made directories since
     process::Clock::time_point last_used_ = process::Clock::now(), last_ended_ = last_used_;
     SessionStats counts_;
 
     std::thread keeper_, asker_;
+    int keeper_id_ = 0;
 };
 
 }  // namespace bailey::srt

@@ -39,12 +39,12 @@ private:
 };
 
 struct SessionOptions {
-    std::size_t prepared{1};                          ///< sandboxes that wait for the next commands; 0 = none is prepared
+    std::size_t prepared{1};                          ///< sandboxes that wait for the next commands, at most 64; 0 = none is prepared
     std::chrono::milliseconds time_to_live{30'000};   ///< of a sandbox that waits; with no command for as long, none is prepared anew
     /// Asked about hosts that are neither allowed nor denied; without it they are refused. Called in a thread of the session, one
     /// question at a time; an exception denies. It may use the session, and must return for the session to close.
     Callback<NetworkAnswer(const NetworkRequest&)> on_network_request{};
-    std::chrono::milliseconds answer_within{30'000};  ///< what is not answered by then is denied
+    std::chrono::milliseconds answer_within{30'000};  ///< what is not answered by then is denied; more than 0, as the time above
 };
 
 struct SessionStats {

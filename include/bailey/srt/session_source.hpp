@@ -34,8 +34,9 @@ public:
             if (auto kept = core_->keep_time(prepared_, *deadline_ + std::chrono::milliseconds{500}); !kept) return kept.error();
         }
         // Cannot block, there is room; and when nobody reads any more, the process that is driven now has ended.
-        (void)process::write_without_sigpipe(prepared_.control, "\n");
+        (void)process::write_without_sigpipe(prepared_.control, prepared_.child.word + "\n");
         process::DrivePlan plan;
+        plan.namespaces = core_->sandbox()->pid_namespaces();
         plan.mark = prepared_.mark();
         plan.input = std::move(input);
         plan.deadline = deadline_;
