@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <bailey/base/error.hpp>
 #include <bailey/grammar/environment.hpp>
@@ -22,12 +23,18 @@ public:
         return start({.command = std::string{command}, .cwd = options.cwd, .environment = options.env}, std::move(options));
     }
     [[nodiscard]] Result<CommandResult> try_run(std::string_view command, RunOptions options = {}) const {
+        if (auto writable = check_input(options); !writable) return writable.error();
         return finish(try_spawn(command, std::move(options)));
     }
     /// No shell: argv[0] is looked up on the command's PATH, and every argument arrives as it is.
     [[nodiscard]] Result<CommandResult> try_run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
         if (argv.empty()) return Error{ErrorCode::policy, "bailey: run_argv was given no program; the first word is its name"};
+        if (auto writable = check_input(options); !writable) return writable.error();
         return finish(start({.argv = {argv.begin(), argv.end()}, .cwd = options.cwd, .environment = options.env}, std::move(options)));
+    }
+    [[nodiscard]] Result<CommandResult> try_run_argv(std::span<const std::string> argv, RunOptions options = {}) const {
+        const std::vector<std::string_view> views{argv.begin(), argv.end()};
+        return try_run_argv(std::span{views}, std::move(options));
     }
     [[nodiscard]] Result<CommandResult> try_run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
         return try_run_argv(std::span{argv.begin(), argv.size()}, std::move(options));
@@ -40,6 +47,7 @@ public:
     CommandResult run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
         return try_run_argv(argv, std::move(options)).value();
     }
+    CommandResult run_argv(std::span<const std::string> argv, RunOptions options = {}) const { return try_run_argv(argv, std::move(options)).value(); }
     CommandResult run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
         return try_run_argv(argv, std::move(options)).value();
     }
@@ -64,6 +72,12 @@ private:
     [[nodiscard]] static Result<CommandResult> finish(Result<Running> running) {
         if (!running) return running.error();
         return running->try_wait();
+    }
+
+    /// Nobody could write into it, and a command that reads it would wait for ever.
+    [[nodiscard]] static Result<void> check_input(const RunOptions& options) {
+        if (options.input.kind() != Input::Kind::pipe) return {};
+        return Error{ErrorCode::policy, "bailey: Input::pipe() is written through the Running that spawn() returns; give run() the bytes themselves, as Input"};
     }
 
     /// Refused by name, before anything starts; values are never repeated, they may be secrets.

@@ -22,7 +22,7 @@
 namespace bailey {
 
 struct RunOptions {
-    std::chrono::milliseconds timeout{30'000};  ///< from the call until the command is stopped; 0 = no limit
+    std::chrono::milliseconds timeout{30'000};  ///< from the call until the command is stopped; 0 = no limit; below 0 = time is up
     std::size_t output_limit{1 << 20};          ///< bytes kept of each stream; the rest is read and counted
     Keep keep{Keep::head_and_tail};
     Input input{};                              ///< default: /dev/null; never the host's own stdin

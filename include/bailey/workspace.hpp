@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <bailey/commands.hpp>
 #include <bailey/files.hpp>
 #include <bailey/policy/concept.hpp>
+#include <bailey/policy/declared.hpp>
 #include <bailey/session.hpp>
 #include <bailey/srt/cold.hpp>
 #include <bailey/srt/sandbox.hpp>
@@ -29,7 +31,7 @@ concept LiteralPolicy = Policy<P> && std::is_empty_v<P> && std::default_initiali
 /// A directory in which any command line can be run, bounded by the kernel. Without a policy: reads the workspace, /tmp and the
 /// system, writes the workspace and /tmp, reaches no network, inherits nothing. docs/policies.md has the table.
 ///
-/// One workspace may be used from many threads at once. A moved-from workspace can only be destroyed or assigned to. Everything
+/// One workspace may be used from many threads at once; a copy is the same workspace. A moved-from workspace can only be destroyed or assigned to. Everything
 /// that throws has a twin try_… that returns a Result; with -fno-exceptions only those exist.
 template <Policy... Ps>
 class Workspace : public Commands {
@@ -37,7 +39,16 @@ public:
     /// The boundary is decided here, once: paths are made absolute and real, and pinned. Relative ones start at the root.
     [[nodiscard]] static Result<Workspace> open(std::string_view root, Ps... policies) noexcept {
         Boundary declared;
+#if defined(__cpp_exceptions)
+        try {
+            (static_cast<const Ps&>(policies).apply(declared), ...);
+        } catch (...) {
+            return Error{ErrorCode::callback, "bailey: a policy threw; the workspace is not made", std::current_exception()};
+        }
+#else
         (static_cast<const Ps&>(policies).apply(declared), ...);
+#endif
+        policy::check_declared(declared);
         auto sandbox = srt::Sandbox::make(std::move(declared), root, {});
         if (!sandbox) return sandbox.error();
         return Workspace{std::move(*sandbox)};
@@ -60,7 +71,8 @@ public:
         : Workspace{open(root, std::move(policies)...).value()} {}
 #endif
 
-    /// Uses these tools instead of those on the host's PATH. What is wrong with them is said by the next run.
+    /// Uses these tools instead of those on the host's PATH, in this workspace and its copies. What is wrong with them is said by the
+    /// next run.
     Workspace& use(Tools tools) {
         sandbox_->use(tools);
         return *this;
@@ -78,7 +90,7 @@ public:
     [[nodiscard]] Result<Session> try_open_session(SessionOptions options = {}) const { return Session::open(sandbox_, std::move(options)); }
 
     /// The host's own file access on the agent's behalf: beneath the root, through no symlink, denied what commands
-    /// are denied. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
+    /// are denied. A path is relative to the root, or begins with root(); `~` is a name like others. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
     /// Lists give sorted names, those of directories with a "/" behind; what is removed is a file, a link or an empty directory.
     [[nodiscard]] Result<std::string> try_read_text(std::string_view path) const { return files::read_text(sandbox_->root(), boundary(), path); }
     [[nodiscard]] Result<void> try_write_text(std::string_view path, std::string_view content) const {

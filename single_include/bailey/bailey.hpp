@@ -44,6 +44,7 @@
 #include <exception>
 #include <fcntl.h>
 #include <initializer_list>
+#include <iterator>
 #include <limits.h>
 #include <map>
 #include <memory>
@@ -895,17 +896,17 @@ private:
     bool resolve_root() {
         if (spelled_root_.empty()) return refuse("bailey: the workspace root is empty; write \".\" for the current directory");
         if (spelled_root_.find('\0') != std::string::npos)
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " contains a NUL byte"}));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " contains a NUL byte, which no path can; name a directory"}));
         const auto root = paths::real(expand_home(spelled_root_));
         if (!root)
             return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " cannot be opened: ", std::strerror(errno), "; create the directory first"}));
         struct stat status {};
         if (::stat(root->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " is not a directory"}));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " is not a directory; name the one that it lies in"}));
         if (*root == "/")
             return refuse("bailey: the workspace root is \"/\": everything would be writable; choose the directory of the work");
         if (paths::is_within_any(*root, defaults::kernel_paths))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(*root), " is part of the kernel's own file systems"}));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(*root), " is part of the kernel's own file systems; choose the directory of the work"}));
         if (!paths::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
         boundary_.root = *root;
         return true;
@@ -941,6 +942,10 @@ private:
             const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
             const auto denial = resolve_path(spelled, what);
             if (!denial) continue;
+            if (&denials == &boundary_.read_denials && paths::is_within_any(*denial, defaults::kernel_paths)) {
+                refuse(text::concat({"bailey: the read denial ", paths::quoted(spelled), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
+                continue;
+            }
             if (is_link)
                 note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
             if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
@@ -990,6 +995,11 @@ private:
             // A grant inside a wider one is dropped, even when it does not exist yet: commands can create it.
             const auto would_be = resolve_path(spelled, "write grant");
             if (!would_be) continue;
+            if (boundary_.read_only && *would_be == boundary_.root) {
+                refuse(text::concat({"bailey: the write grant ", paths::quoted(spelled), " is the root of a ReadOnly workspace; remove one of the two"}));
+                continue;
+            }
+            if (contradicts_private_tmp(*would_be, spelled, "write grant")) continue;
             if (paths::is_within_any(*would_be, default_writable) && !is_denied(*would_be)) {
                 note(text::concat({"write grant ", paths::quoted(spelled), " is dropped: it is writable anyway"}));
                 continue;
@@ -1022,7 +1032,7 @@ private:
         std::vector<std::string> grants;
         for (const auto& spelled : spelled_grants) {
             const auto grant = resolve_grant(spelled, "read grant");
-            if (!grant) continue;
+            if (!grant || contradicts_private_tmp(*grant, spelled, "read grant")) continue;
             const bool all = boundary_.all_reads && !(boundary_.private_tmp && paths::is_within(*grant, real_tmp()));
             if (all || paths::is_within_any(*grant, readable)) {
                 note(text::concat({"read grant ", paths::quoted(spelled), " is dropped: it is readable anyway"}));
@@ -1046,6 +1056,12 @@ private:
         }
     }
 
+    bool contradicts_private_tmp(const std::string& grant, const std::string& spelled, std::string_view what) {
+        if (!boundary_.private_tmp || grant != real_tmp()) return false;
+        refuse(text::concat({"bailey: the ", what, " ", paths::quoted(spelled), " is what PrivateTmp takes away; remove one of the two, or grant a directory in it"}));
+        return true;
+    }
+
     void note_idle_denials() {
         const auto writable = writable_paths(boundary_);
         for (const auto& denial : boundary_.write_denials) {
@@ -1057,7 +1073,7 @@ private:
             for (const auto& denial : denials) {
                 if (paths::exists(denial)) continue;
                 if (paths::is_within_any(denial, writable)) {
-                    note(text::concat({what, " ", paths::quoted(denial), " does not exist yet: while a command runs an empty placeholder keeps its place"}));
+                    note(text::concat({what, " ", paths::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", paths::quoted(first_missing(denial)), ", where no command can make anything"}));
                 } else {
                     note(text::concat({what, " ", paths::quoted(denial), " does not exist: there is nothing to deny"}));
                 }
@@ -1067,13 +1083,39 @@ private:
         note_missing(boundary_.write_denials, "write denial");
     }
 
+    /// The first of its parts that does not exist.
+    [[nodiscard]] static std::string first_missing(const std::string& path) {
+        for (auto end = path.find('/', 1); end != path.npos; end = path.find('/', end + 1)) {
+            if (!paths::exists(path.substr(0, end))) return path.substr(0, end);
+        }
+        return path;
+    }
+
     void settle_domains() {
         remove_duplicates(boundary_.denied_domains, "denied domain");
         remove_duplicates(boundary_.allowed_domains, "allowed domain");
         for (const auto& domain : boundary_.allowed_domains) {
             if (contains(boundary_.denied_domains, domain))
                 note(text::concat({"domain ", paths::quoted(domain), " is both allowed and denied: the denial wins"}));
+            if (is_in_no_proxy(domain) && !sets_no_proxy())
+                note(text::concat({"domain ", paths::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
         }
+    }
+
+    /// What srt sets: localhost, loopback, link-local and private ranges.
+    [[nodiscard]] static bool is_in_no_proxy(std::string_view domain) {
+        constexpr std::array<std::string_view, 6> beginnings{"localhost", "127.0.0.1", "[::1]", "169.254.", "10.", "192.168."};
+        const auto begins = [&](std::string_view beginning) { return domain.starts_with(beginning); };
+        if (domain.starts_with("172.")) {
+            const int second = std::atoi(std::string{domain.substr(4, 3)}.c_str());
+            return second >= 16 && second <= 31;
+        }
+        return std::any_of(beginnings.begin(), beginnings.end(), begins) && domain.find_first_not_of("0123456789.:[]") == (domain.starts_with("localhost") ? 0 : domain.npos) &&
+               (!domain.starts_with("localhost") || domain.size() == 9 || domain[9] == ':');
+    }
+    [[nodiscard]] bool sets_no_proxy() const {
+        const auto names = [](const EnvironmentEntry& entry) { return entry.first == "no_proxy" || entry.first == "NO_PROXY"; };
+        return std::any_of(boundary_.env_values.begin(), boundary_.env_values.end(), names) || std::any_of(boundary_.env_runtime_values.begin(), boundary_.env_runtime_values.end(), names);
     }
 
     void settle_environment() {
@@ -1795,8 +1837,9 @@ namespace bailey {
 ///         void apply(bailey::Boundary& b) const { b.env_values.emplace_back("NODE_ENV", "test"); }
 ///     };
 ///
-/// It appends to the boundary's lists, and says what it cannot accept in `refusals`: a workspace with any is not made. It should
-/// not throw and not look at the machine; order among policies carries no meaning.
+/// It appends to the boundary's lists, whose entries are held to the rules of bailey's own policies, and says what it cannot accept
+/// in `refusals`: a workspace with any is not made. What it throws comes out of the workspace's constructor, and is an error of
+/// open(). It should not look at the machine; order among policies carries no meaning.
 template <class P>
 concept Policy = requires(const P& policy, Boundary& boundary) {
     policy.apply(boundary);
@@ -1861,12 +1904,13 @@ using spelled = decltype(spell<Value>(std::make_index_sequence<Value.view().size
 }
 
 /// The same sentence that a compiler prints, then where it happened:
-///   bailey: a domain has no scheme; ... (in DomainAllowlist: "https://example.com", at 5)
+///   bailey: a domain has no scheme; ... (in DomainAllowlist: "https://example.com", at byte 5)
 [[nodiscard]] inline std::string refusal(std::string_view sentence, std::string_view where, std::string_view value,
                                          std::size_t position) {
     std::string result = "bailey: ";
     result.append(sentence).append(" (in ").append(where).append(": ").append(quoted(value));
-    return result.append(", at ").append(std::to_string(position)).append(")");
+    if (position > 0) result.append(", at byte ").append(std::to_string(position));
+    return result.append(")");
 }
 
 }  // namespace bailey::grammar
@@ -1962,6 +2006,7 @@ namespace bailey::grammar {
     RULE(wildcard_alone, "\"*\" would allow every host; write the domains that are needed, such as \"*.example.com\"")           \
     RULE(wildcard_inside, "a wildcard is the whole first part of a domain; write \"*.example.com\"")                             \
     RULE(wildcard_too_wide, "a wildcard needs two parts behind it, else it spans strangers' hosts; write \"*.example.com\"")     \
+    RULE(wildcard_denied, "a whole top-level domain cannot be denied, srt takes no such entry; write \"*\", or the domains")        \
     RULE(public_suffix, "anyone can get a name under this suffix; write the owner's part too, such as \"*.example.co.uk\"")      \
     RULE(wildcard_address, "an address has no wildcard; write each address, such as \"10.0.0.1\"")                               \
     RULE(wildcard_host, "a proxy is one host; write its name instead of a wildcard")                                             \
@@ -2168,7 +2213,7 @@ inline constexpr std::string_view public_suffixes[] = {
     }
     const bool single = !contains(host.substr(name), '.');
     if (wildcard) {
-        if (single) return {DomainFault::wildcard_too_wide, 0};
+        if (single) return {use == DomainUse::deny ? DomainFault::wildcard_denied : DomainFault::wildcard_too_wide, 0};
         if (use == DomainUse::allow && is_public_suffix(host.substr(name))) return {DomainFault::public_suffix, name};
     } else if (single && use != DomainUse::proxy && !same_folded(host, "localhost")) {
         return {DomainFault::single_label, 0};
@@ -2467,7 +2512,8 @@ inline void upstream_proxy(Boundary& boundary, std::string_view url) {
 /// An entry names one host as it is spelled in requests, or with `*.` all hosts below a domain, at any depth and without the
 /// domain itself; a port narrows it to that port. Upper and lower case are alike. `DomainDenylist` wins over it. Default: no
 /// host. Errors: what is no host and what is too wide (`"*"`, `"*.com"`, `"*.co.uk"`) does not compile. Limits: hosts are
-/// compared by name at srt's proxy, so a program that ignores `HTTP_PROXY` and its kin reaches nothing. An IP address and a name
+/// compared by name at srt's proxy, so a program that ignores `HTTP_PROXY` and its kin reaches nothing; nor does one that heeds srt's
+/// `NO_PROXY` reach `localhost` and private addresses, until `EnvValue<"NO_PROXY", "">` and `EnvValue<"no_proxy", "">` empty it. An IP address and a name
 /// are two entries, even where one resolves to the other.
 template <fixed_string... Domains>
 struct DomainAllowlist {
@@ -2943,7 +2989,9 @@ namespace bailey::grammar {
 
 #define BAILEY_LIMIT_RULES(RULE)                                                                        \
     RULE(zero, "a limit of 0 lets no command start; write how much it may use, or leave the limit out") \
-    RULE(tiny, "a memory limit counts bytes, and below 1_MiB no program starts; write a unit, such as 512_MiB")
+    RULE(tiny, "a memory limit counts bytes, and below 1_MiB no program starts; write a unit, such as 512_MiB") \
+    RULE(huge, "a limit this large bounds nothing; leave the limit out")                                       \
+    RULE(few, "a shell needs 8 open files to set the others right; write 8 or more")
 
 #define BAILEY_ENUMERATOR(kind, sentence) kind,
 #define BAILEY_CASE(kind, sentence) \
@@ -2972,11 +3020,13 @@ struct refused_limit {
 #undef BAILEY_ENUMERATOR
 #undef BAILEY_LIMIT_RULES
 
-enum class LimitUse { any, memory };
+enum class LimitUse { any, memory, open_files };
 
 [[nodiscard]] constexpr Fault<LimitFault> limit_fault(std::uint64_t value, LimitUse use) {
     if (value == 0) return {LimitFault::zero, 0};
     if (use == LimitUse::memory && value < (std::uint64_t{1} << 20)) return {LimitFault::tiny, 0};
+    if (use == LimitUse::open_files && value < 8) return {LimitFault::few, 0};
+    if (value > (std::uint64_t{1} << 60)) return {LimitFault::huge, 0};
     return {};
 }
 
@@ -3028,7 +3078,7 @@ consteval std::uint64_t size_literal() {
         return sum;
     }();
     static_assert(!whole || value.has_value(), "bailey: a size fits into 64 bits; write a smaller one, or leave the limit out");
-    return value.value_or(0) * Unit;
+    return value.value_or(1024) * Unit;  // one error is enough
 }
 
 }  // namespace policy
@@ -3050,7 +3100,7 @@ consteval std::uint64_t operator""_GiB() {
 }  // namespace literals
 
 /// CPU time of each process, in seconds: `CpuTimeLimit<60>`. The kernel kills a process that used more. Default: no limit.
-/// Errors: 0 does not compile. Limits: per process, so a command that starts many is bounded by `RunOptions::timeout`.
+/// Errors: 0 and more than 2^60 do not compile, here and below. Limits: per process, so a command that starts many is bounded by `RunOptions::timeout`.
 /// Of two limits of one kind the smaller holds, here and below.
 template <std::uint64_t Seconds>
 struct CpuTimeLimit {
@@ -3075,7 +3125,7 @@ struct ProcessLimit {
     void apply(Boundary& boundary) const { policy::tighten(boundary.limits.processes, Count); }
 };
 
-/// The largest file that can be written, in bytes: `FileSizeLimit<100_MiB>`. Writes beyond fail, and by default end the program.
+/// The largest file that can be written, in bytes, rounded up to a whole KiB: `FileSizeLimit<100_MiB>`. Writes beyond fail, and by default end the program.
 /// Default: no limit. Errors: 0 does not compile.
 template <std::uint64_t Bytes>
 struct FileSizeLimit {
@@ -3083,11 +3133,11 @@ struct FileSizeLimit {
     void apply(Boundary& boundary) const { policy::tighten(boundary.limits.file_size_bytes, Bytes); }
 };
 
-/// Files, pipes and sockets that each process can hold open: `OpenFileLimit<256>`. Default: the host's limit. Errors: 0 does not
-/// compile.
+/// Files, pipes and sockets that each process can hold open: `OpenFileLimit<256>`. Default: the host's limit. Errors: less than
+/// 8 does not compile.
 template <std::uint64_t Count>
 struct OpenFileLimit {
-    static_assert(grammar::accepts_limit<Count>());
+    static_assert(grammar::accepts_limit<Count, grammar::LimitUse::open_files>());
     void apply(Boundary& boundary) const { policy::tighten(boundary.limits.open_files, Count); }
 };
 
@@ -3751,7 +3801,8 @@ struct Limits {
                       grammar::LimitUse::memory);
         policy::limit(boundary, "runtime::Limits, processes", processes, boundary.limits.processes);
         policy::limit(boundary, "runtime::Limits, file_size_bytes", file_size_bytes, boundary.limits.file_size_bytes);
-        policy::limit(boundary, "runtime::Limits, open_files", open_files, boundary.limits.open_files);
+        policy::limit(boundary, "runtime::Limits, open_files", open_files, boundary.limits.open_files,
+                      grammar::LimitUse::open_files);
     }
 };
 
@@ -3773,16 +3824,23 @@ namespace bailey {
 template <class Signature>
 class Callback;
 
-/// Any callable of that signature; copies share it.
+/// Any callable of that signature; copies share it. Made from a null pointer or an empty std::function it is none.
 template <class Answer, class... Arguments>
 class Callback<Answer(Arguments...)> {
 public:
     Callback() = default;
+    Callback(std::nullptr_t) {}
     template <class Callable>
         requires(!std::same_as<std::remove_cvref_t<Callable>, Callback> && std::is_invocable_r_v<Answer, std::remove_cvref_t<Callable>&, Arguments...>)
     Callback(Callable&& callable)  // NOLINT: implicit, `.on_stdout = [](std::string_view bytes) { … }`
-        : object_{std::make_shared<std::remove_cvref_t<Callable>>(std::forward<Callable>(callable))},
-          call_{[](void* object, Arguments... arguments) -> Answer { return static_cast<Answer>((*static_cast<std::remove_cvref_t<Callable>*>(object))(arguments...)); }} {}
+    {
+        using Kept = std::remove_cvref_t<Callable>;
+        if constexpr (std::is_constructible_v<Kept, std::nullptr_t>) {  // a pointer to a function, a std::function
+            if (callable == nullptr) return;
+        }
+        object_ = std::make_shared<Kept>(std::forward<Callable>(callable));
+        call_ = [](void* object, Arguments... arguments) -> Answer { return static_cast<Answer>((*static_cast<Kept*>(object))(arguments...)); };
+    }
 
     [[nodiscard]] explicit operator bool() const { return call_ != nullptr; }
     Answer operator()(Arguments... arguments) const { return call_(object_.get(), arguments...); }
@@ -4039,6 +4097,12 @@ namespace bailey::process {
 
 using Clock = std::chrono::steady_clock;
 
+/// That much later, and never more than a hundred years: `milliseconds::max()` is how hosts say "no limit", and no clock can add it.
+[[nodiscard]] inline Clock::time_point later(Clock::time_point from, std::chrono::milliseconds by) {
+    constexpr std::chrono::milliseconds most = std::chrono::hours{24 * 365 * 100};
+    return from + std::clamp(by, -most, most);
+}
+
 class Readiness {
 public:
     [[nodiscard]] static Result<Readiness> open() {
@@ -4209,7 +4273,7 @@ struct fmt::formatter<bailey::Outcome> : bailey::text::named_formatter<bailey::O
 namespace bailey {
 
 struct RunOptions {
-    std::chrono::milliseconds timeout{30'000};  ///< from the call until the command is stopped; 0 = no limit
+    std::chrono::milliseconds timeout{30'000};  ///< from the call until the command is stopped; 0 = no limit; below 0 = time is up
     std::size_t output_limit{1 << 20};          ///< bytes kept of each stream; the rest is read and counted
     Keep keep{Keep::head_and_tail};
     Input input{};                              ///< default: /dev/null; never the host's own stdin
@@ -4518,22 +4582,26 @@ inline void kill_held([[maybe_unused]] const Fd& process) {
 
 /// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
 /// sandbox lives on (seen once in a few hundred stops during start-up). Its first process still has bubblewrap's command line.
-/// Linux only: elsewhere there are no namespaces whose first process takes all others along.
-inline void kill_marked([[maybe_unused]] std::string_view mark) {
+/// Linux only: elsewhere there are no namespaces whose first process takes all others along. Returns whom it killed (pidfds).
+inline std::vector<Fd> kill_marked([[maybe_unused]] std::string_view mark) {
+    std::vector<Fd> killed;
 #if defined(__linux__)
     const std::unique_ptr<DIR, int (*)(DIR*)> processes{::opendir("/proc"), ::closedir};
     while (const dirent* entry = processes ? ::readdir(processes.get()) : nullptr) {
         const long pid = ::strtol(entry->d_name, nullptr, 10);
         if (pid <= 0 || pid == ::getpid()) continue;
-        const Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+        Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
         const Fd words{::open(("/proc/" + std::string{entry->d_name} + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC)};
         if (!process || !words) continue;
         std::string line;
         char bytes[16 * 1024];
         for (ssize_t size; (size = ::read(words.get(), bytes, sizeof bytes)) > 0;) line.append(bytes, static_cast<std::size_t>(size));
-        if (line.find(mark) != std::string::npos) kill_held(process);
+        if (line.find(mark) == std::string::npos) continue;
+        kill_held(process);
+        killed.push_back(std::move(process));
     }
 #endif
+    return killed;
 }
 
 }  // namespace bailey::process
@@ -4553,7 +4621,9 @@ struct ChildPlan {
 struct Child {
     pid_t pid = -1;
     Fd exit_watch, out, err, input, lifeline;
-    Fd ended{};                 ///< on which it may say "X<code>\n": that it has ended so, and need not live on
+    Fd ended{};                 ///< on which it may say "X<code> <word>\n": that it has ended so, and need not live on
+    std::string word{};         ///< that only it knows
+    Fd sandbox{};               ///< the first process of its sandbox (a pidfd), where it is known
     std::vector<Fd> holders{};  ///< processes in its sandbox that hold its output (pidfds), where they are known
 };
 
@@ -4630,6 +4700,99 @@ inline void end_child(Child child, std::string_view mark) {
 
 }  // namespace bailey::process
 
+// ---- bailey/process/descendants.hpp ----
+// What has descended from a child of ours. Linux only: elsewhere nothing is known of it.
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+namespace bailey::process {
+
+/// Of a pidfd.
+[[nodiscard]] inline bool has_ended(const Fd& process) {
+    pollfd ended{process.get(), POLLIN, 0};
+    return ::poll(&ended, 1, 0) > 0;
+}
+
+[[nodiscard]] inline std::vector<pid_t> children_of(pid_t pid) {
+    std::vector<pid_t> children;
+    const auto tasks = "/proc/" + std::to_string(pid) + "/task";
+    const std::unique_ptr<DIR, int (*)(DIR*)> threads{::opendir(tasks.c_str()), ::closedir};
+    while (const dirent* thread = threads ? ::readdir(threads.get()) : nullptr) {
+        if (thread->d_name[0] == '.') continue;
+        const Fd file{::open((tasks + "/" + thread->d_name + "/children").c_str(), O_RDONLY | O_CLOEXEC)};
+        std::string text;
+        char bytes[4096];
+        for (ssize_t size; file && (size = ::read(file.get(), bytes, sizeof bytes)) > 0;) text.append(bytes, static_cast<std::size_t>(size));
+        for (const char* at = text.c_str(); *at != '\0';) {
+            char* end = nullptr;
+            children.push_back(static_cast<pid_t>(std::strtol(at, &end, 10)));
+            at = *end == ' ' ? end + 1 : end;
+        }
+    }
+    return children;
+}
+
+/// Among the descendants of a child, the first process of the pid namespace that lies that deep below ours, or of the next one above it
+/// when there is none: a pidfd, which can be read when the kernel has ended and reaped all others in there, also those that hung in a
+/// system call. Whoever is nearest to the child is taken: what the sandboxed command makes is farther away.
+[[nodiscard]] inline Fd first_in_namespace([[maybe_unused]] pid_t child, [[maybe_unused]] std::size_t depth) {
+    Fd found;
+#if defined(__linux__)
+    std::size_t found_at = 0;
+    const auto depth_of_first = [](pid_t pid) -> std::size_t {
+        const Fd file{::open(("/proc/" + std::to_string(pid) + "/status").c_str(), O_RDONLY | O_CLOEXEC)};
+        char bytes[4096];
+        const auto size = ::read(file.get(), bytes, sizeof bytes);
+        const std::string_view status{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
+        const auto at = status.find("\nNSpid:");  // its number in each namespace, from the one that this /proc shows
+        if (at == status.npos) return 0;
+        const auto numbers = status.substr(at + 7, status.find('\n', at + 1) - at - 7);
+        return numbers.ends_with("\t1") ? static_cast<std::size_t>(std::count(numbers.begin(), numbers.end(), '\t')) - 1 : 0;
+    };
+    for (std::vector<pid_t> generation{child}; !generation.empty() && found_at < depth;) {
+        std::vector<pid_t> next;
+        for (const pid_t parent : generation) {
+            for (const pid_t pid : children_of(parent)) {
+                next.push_back(pid);
+                Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+                const auto at = process ? depth_of_first(pid) : 0;
+                if (at <= found_at || at > depth || has_ended(process)) continue;
+                found = std::move(process);
+                found_at = at;
+            }
+        }
+        generation = std::move(next);
+    }
+#endif
+    return found;
+}
+
+/// Descendants, from that generation on, whose standard output is this pipe: pidfds.
+[[nodiscard]] inline std::vector<Fd> holders_of([[maybe_unused]] const Fd& pipe, [[maybe_unused]] pid_t pid, [[maybe_unused]] int generation) {
+    std::vector<Fd> holders;
+#if defined(__linux__)
+    const auto leads_to = [](const std::string& link) {
+        char bytes[64];
+        const auto size = ::readlink(link.c_str(), bytes, sizeof bytes);
+        return std::string{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
+    };
+    const auto wanted = leads_to("/proc/self/fd/" + std::to_string(pipe.get()));
+    for (const pid_t child : children_of(pid)) {
+        const auto output = "/proc/" + std::to_string(child) + "/fd/1";
+        if (generation <= 1 && !wanted.empty() && leads_to(output) == wanted) {
+            Fd holder{static_cast<int>(::syscall(SYS_pidfd_open, child, 0))};
+            if (holder && leads_to(output) == wanted) holders.push_back(std::move(holder));  // and not another of that number
+        }
+        for (auto& below : holders_of(pipe, child, generation - 1)) holders.push_back(std::move(below));
+    }
+#endif
+    return holders;
+}
+
+}  // namespace bailey::process
+
 // ---- bailey/process/wakeup.hpp ----
 // Wakes whoever waits on a Readiness, from any thread.
 
@@ -4670,6 +4833,7 @@ enum class Stream { out, err };
 
 /// What a child is to be driven by.
 struct DrivePlan {
+    std::size_t namespaces = 0;               ///< how many pid namespaces deep its command runs: its end waits until that one is empty
     std::string mark;                         ///< in the command line of whatever a kill of the group could miss; empty: nothing
     Input input;
     std::optional<Clock::time_point> deadline;
@@ -4701,6 +4865,7 @@ struct Ending {
     Outcome outcome = Outcome::exited;
     bool status_known = false;  ///< false when somebody else reaped the child (SIGCHLD ignored, a waitpid(-1) elsewhere)
     int exit_code = 0;          ///< 128 + n when it was killed by signal n
+    bool lingers = false;       ///< something of it could not be seen to end: SIGKILL waits for a system call that hangs
 };
 
 /// Driven by whoever owns it: step() does what can be done now and never blocks; wait() until there is something to do.
@@ -4773,29 +4938,34 @@ public:
             }
         }
         if (phase_ == Phase::terminating && now >= next_) {
+            know_sandbox();
             signal_group(SIGKILL);
             phase_ = Phase::killed;
             next_ = now + reap_limit;
         }
         if (phase_ == Phase::killed && now >= next_) give_up_on_exit(now);
-        if (phase_ == Phase::draining && ((!out_ && !err_) || now >= next_)) finish();
+        if (phase_ == Phase::draining && ((!out_ && !err_) || now >= next_)) begin_leaving(now);
+        if (phase_ == Phase::leaving && (is_left() || now >= next_)) finish();
         readiness_.wake_at(next_wakeup());
     }
 
 private:
-    enum class Phase { running, terminating, killed, draining, done };
+    enum class Phase { running, terminating, killed, draining, leaving, done };
 
     static constexpr std::chrono::milliseconds poll_interval{20};
     static constexpr std::chrono::seconds drain_limit{2};  // srt-facts: 1.9 s until the last of 3000 children was gone
-    static constexpr std::chrono::seconds reap_limit{5};   // SIGKILL is not death: a process may hang in the kernel
+    static constexpr std::chrono::seconds reap_limit{5};   // SIGKILL is not death: a process may hang in the kernel, for long by a file system's will
     static constexpr std::size_t chunk_size = 64 * 1024;
     static constexpr int chunks_per_step = 16;  // so that a flood cannot keep step() from looking at the clock
     static constexpr std::size_t notes_limit = 4096;
+    static constexpr int most_searches = 16;     // where nothing can be found, a flood must not make us look at every turn
 
     Process(Child child, const DrivePlan& plan, Readiness& readiness, StopSignal& stop)
-        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, mark_{plan.mark},
+        : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, namespaces_{plan.namespaces}, mark_{plan.mark},
           pid_{child.pid}, exit_watch_{std::move(child.exit_watch)}, out_{std::move(child.out)}, err_{std::move(child.err)},
-          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)}, ended_{std::move(child.ended)}, holders_{std::move(child.holders)} {}
+          input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)}, ended_{std::move(child.ended)}, holders_{std::move(child.holders)}, word_{std::move(child.word)} {
+        if (child.sandbox) sandbox_.push_back(std::move(child.sandbox));
+    }
 
     void begin(const Input& input) {
         for (const Fd* fd : {&out_, &err_, &lifeline_, &ended_, &exit_watch_}) {
@@ -4833,6 +5003,7 @@ private:
         for (int chunk = 0; fd && chunk < chunks_per_step; ++chunk) {
             const auto size = ::read(fd.get(), buffer_.get(), chunk_size);
             if (size > 0) {
+                know_sandbox();  // what is said comes from in there
                 sink(stream, std::string_view{buffer_.get(), static_cast<std::size_t>(size)});
                 // a slow sink must not keep us from the clock
                 if (phase_ == Phase::running && deadline_ && Clock::now() >= *deadline_) return;
@@ -4868,10 +5039,12 @@ private:
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
         readiness_.forget(ended_);
         heard_ = true;  // and kept open: what else the child says must not end it
-        const char* const end = bytes + std::max<ssize_t>(size, 0);
+        const std::string_view said{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
         int code = -1;
-        const bool plain = size > 2 && bytes[0] == 'X' && std::from_chars(bytes + 1, end, code).ptr == end - 1 && end[-1] == '\n' && code >= 0 && code <= 255;
-        if (!plain || phase_ != Phase::running) return;
+        const auto digits = said.substr(std::min<std::size_t>(said.size(), 1));
+        const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), code).ptr;
+        const bool plain = said.starts_with('X') && code >= 0 && code <= 255 && said.substr(static_cast<std::size_t>(end - said.data())) == " " + word_ + "\n";
+        if (!plain || (namespaces_ != 0 && sandbox_.empty()) || phase_ != Phase::running) return;
         said_code_ = code;
         for (const auto& holder : holders_) kill_held(holder);  // first, so that its output ends before all around it has
         signal_group(SIGKILL);
@@ -4903,7 +5076,7 @@ private:
             ending_.status_known = true;
             ending_.exit_code = *said_code_;
         }
-        if (!mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) kill_marked(mark_);
+        if (!mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) end_marked();
         if (exit_watch_) readiness_.forget(exit_watch_);
         exit_watch_.reset();
         pid_ = -1;
@@ -4914,6 +5087,7 @@ private:
 
     void begin_stop(Outcome outcome, Clock::time_point now) {
         ending_.outcome = outcome;
+        know_sandbox();
         signal_group(SIGTERM);
         phase_ = Phase::terminating;
         next_ = now + grace_;
@@ -4921,12 +5095,38 @@ private:
 
     void give_up_on_exit(Clock::time_point now) {
         pid_ = -1;
+        ending_.lingers = true;
         phase_ = Phase::draining;
         next_ = now;
     }
 
+    /// Output is over as soon as a process has let go of it, which is before the kernel has ended all that run beside it.
+    void begin_leaving(Clock::time_point now) {
+        if (said_code_ && (out_ || err_)) end_marked();
+        for (const auto& process : sandbox_) {
+            kill_held(process);
+            readiness_.watch_readable(process);
+        }
+        phase_ = Phase::leaving;
+        next_ = now + (ending_.lingers ? std::chrono::seconds{0} : reap_limit);
+    }
+    [[nodiscard]] bool is_left() {
+        std::erase_if(sandbox_, [](const Fd& process) { return has_ended(process); });
+        return sandbox_.empty();
+    }
+
+    /// While it can be told: a process that ends has no descendants any more, and no words.
+    void know_sandbox() {
+        if (namespaces_ == 0 || !sandbox_.empty() || pid_ <= 0 || searches_++ > most_searches) return;
+        if (auto first = first_in_namespace(pid_, namespaces_)) sandbox_.push_back(std::move(first));
+    }
+    void end_marked() {
+        for (auto& process : kill_marked(mark_)) sandbox_.push_back(std::move(process));
+    }
+
     void finish() {
-        if (said_code_ && (out_ || err_)) kill_marked(mark_);
+        if (!is_left()) ending_.lingers = true;
+        sandbox_.clear();
         out_.reset();
         err_.reset();
         input_.reset();
@@ -4944,7 +5144,8 @@ private:
             case Phase::running: return deadline_;
             case Phase::terminating:
             case Phase::killed:
-            case Phase::draining: return next_;
+            case Phase::draining:
+            case Phase::leaving: return next_;
             case Phase::done: break;
         }
         return Clock::time_point{} + std::chrono::nanoseconds{1};  // in the past: stays readable
@@ -4955,16 +5156,19 @@ private:
     Phase phase_ = Phase::running;
     std::optional<Clock::time_point> deadline_;
     std::chrono::milliseconds grace_;
+    std::size_t namespaces_;
     std::string mark_;
     Clock::time_point next_{};
 
     pid_t pid_ = -1;
     Fd exit_watch_, out_, err_, input_, lifeline_, ended_;
-    std::vector<Fd> holders_;
+    std::vector<Fd> holders_, sandbox_;
+    std::string word_;
     std::optional<int> said_code_;
     std::string pending_input_;
     std::size_t input_written_ = 0;
     bool input_watched_ = false, heard_ = false;
+    int searches_ = 0;
     bool close_input_when_empty_ = false;
     std::string notes_;
     Ending ending_;
@@ -5070,7 +5274,7 @@ function refuse(why) {
 function ask(request) {
   return new Promise(function (answer) {
     var number = ++asked;
-    var timer = setTimeout(function () { settle({allow: false, reason: 'nobody answered within ' + patience + ' ms'}); }, patience);
+    var timer = setTimeout(function () { settle({allow: false, reason: 'nobody answered within ' + patience + ' ms'}); }, Math.min(patience, 2147483647));
     function settle(verdict) {
       clearTimeout(timer);
       questions.delete(number);
@@ -5395,7 +5599,7 @@ private:
             return ::read(file.get(), bytes, sizeof bytes) == 2 ? std::string{bytes, 2} : std::string{};
         }();
         if (name.starts_with("node") && beginning != "#!") return {};
-        return unavailable(text::concat({"node ", paths::quoted(found_.node), " is a version manager's shim; set Tools::node to the real node"}));
+        return unavailable(text::concat({"node ", paths::quoted(found_.node), " is no node, or a version manager's shim; set Tools::node to the real node"}));
     }
 
     [[nodiscard]] Result<void> trust(std::string_view name, const std::string& path) const {
@@ -5536,13 +5740,14 @@ namespace bailey::srt {
     struct Known {
         std::string_view part, remedy;
     };
-    constexpr std::array<Known, 6> known{{
+    constexpr std::array<Known, 7> known{{
         {"Creating new namespace failed", no_namespaces},
         {"No permissions to create new namespace", no_namespaces},
         {"setting up uid map", no_namespaces},
         {"RTM_NEWADDR", no_namespaces},
         {"Can't mount proc", "parts of /proc are covered here, as in containers, and the kernel lets no sandbox have a /proc while no whole one is to "
                              "be seen; as root, before the host program starts: mount -t proc proc /proc, or use a container that does not mask /proc"},
+        {"execvp", "a read denial that covers the shell or its libraries, such as one of /usr, /bin or /lib, lets no command start; deny what is inside them"},
         {"CAP_SETFCAP", "run as an ordinary user, or give the container's root the capability CAP_SETFCAP"},
     }};
     for (const auto& [part, remedy] : known) {
@@ -5555,7 +5760,8 @@ namespace bailey::srt {
 
 namespace bailey {
 
-/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it.
+/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it. A
+/// moved-from one can only be destroyed or assigned to.
 class Running {
 public:
     Running(Running&&) noexcept = default;
@@ -5582,7 +5788,7 @@ public:
 
     /// Waits at most that long; true when the command has ended.
     bool wait_for(std::chrono::milliseconds at_most) {
-        const auto until = process::Clock::now() + at_most;
+        const auto until = process::later(process::Clock::now(), at_most);
         while (!step()) {
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - process::Clock::now());
             if (left.count() <= 0) return false;
@@ -5591,7 +5797,7 @@ public:
         return true;
     }
 
-    /// Waits for the end. The result is handed out once.
+    /// Waits for the end. The result is handed out once; ErrorCode::process when it is asked for again.
     [[nodiscard]] Result<CommandResult> try_wait() {
         while (!step()) state_->wait(std::nullopt);
         return state_->take_result();
@@ -5619,7 +5825,7 @@ private:
         }
 
         Result<void> begin() {
-            if (options.timeout.count() > 0) deadline = began + options.timeout;
+            if (options.timeout.count() != 0) deadline = process::later(began, options.timeout);
             auto opened = process::Readiness::open();
             if (!opened) return opened.error();
             readiness = std::move(*opened);
@@ -5642,10 +5848,7 @@ private:
 
         /// Only now the workspace is looked at: what stood there while we waited for a slot does not count.
         Result<void> ask() {
-            if (stop.requested()) {  // cancelled before it began: it never begins
-                finished_early = Outcome::cancelled;
-                return {};
-            }
+            if (ended_early()) return {};
             request.merge_stderr = options.merge_stderr;
             request.deadline = deadline;
             awaited = source->ask(std::move(request));
@@ -5671,12 +5874,8 @@ private:
             if (failure || result_ready()) return true;
             if (!child) {
                 stop.quiet();
-                if (stop.requested()) {
-                    finished_early = Outcome::cancelled;
-                } else if (deadline && process::Clock::now() >= *deadline) {
-                    finished_early = Outcome::timed_out;
-                } else if (auto begun = awaited ? start_when_there() : ask_when_allowed(); !begun) {
-                    failure = begun.error();
+                if (!ended_early()) {
+                    if (auto begun = awaited ? start_when_there() : ask_when_allowed(); !begun) failure = begun.error();
                 }
                 if (failure || finished_early) awaited.reset();
                 return failure || result_ready();
@@ -5707,6 +5906,15 @@ private:
             if (callback && !thrown) callback(bytes);
         }
 
+        /// Stopped, or out of time, before it began: it never begins.
+        [[nodiscard]] bool ended_early() {
+            if (stop.requested()) {
+                finished_early = Outcome::cancelled;
+            } else if (deadline && process::Clock::now() >= *deadline) {
+                finished_early = Outcome::timed_out;
+            }
+            return finished_early.has_value();
+        }
         [[nodiscard]] bool result_ready() const { return finished_early || (child && child->done()); }
 
         void wait(std::optional<std::chrono::milliseconds> at_most) const {
@@ -5731,6 +5939,7 @@ private:
 
         Result<CommandResult> take_result() {
             slot.release();
+            if (std::exchange(taken, true)) return Error{ErrorCode::process, "bailey: the result of this command has been handed out already; keep what the first wait() returned"};
             if (failure) return *failure;
             CommandResult result;
             result.outcome = finished_early.value_or(child ? child->ending().outcome : Outcome::cancelled);
@@ -5758,6 +5967,9 @@ private:
         /// By evidence: the marker, our own clock and signals, and only then srt's status.
         Result<void> decide(CommandResult& result) {
             const auto& ending = child->ending();
+            if (ending.lingers)
+                return Error{ErrorCode::process, "bailey: the command has been killed, but a process of it hangs in the kernel and can still change the workspace; trust nothing there before it is gone "
+                                                 "(a file system that does not answer, or very large files: see `ps -eo pid,stat,args` for D)"};
             // While a callback kept us from the clock, the guard kept to it.
             if (result.outcome == Outcome::exited && srt::guard_note(child->notes(), 'T')) result.outcome = Outcome::timed_out;
             if (result.outcome != Outcome::exited) return {};
@@ -5809,6 +6021,7 @@ private:
         std::exception_ptr thrown;
         std::string early_input;
         bool input_closed = false;
+        bool taken = false;
         std::optional<Outcome> finished_early;
         std::optional<Error> failure;
         std::unique_ptr<process::Process> child;  // last: ends before what it uses
@@ -5832,12 +6045,18 @@ public:
         return start({.command = std::string{command}, .cwd = options.cwd, .environment = options.env}, std::move(options));
     }
     [[nodiscard]] Result<CommandResult> try_run(std::string_view command, RunOptions options = {}) const {
+        if (auto writable = check_input(options); !writable) return writable.error();
         return finish(try_spawn(command, std::move(options)));
     }
     /// No shell: argv[0] is looked up on the command's PATH, and every argument arrives as it is.
     [[nodiscard]] Result<CommandResult> try_run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
         if (argv.empty()) return Error{ErrorCode::policy, "bailey: run_argv was given no program; the first word is its name"};
+        if (auto writable = check_input(options); !writable) return writable.error();
         return finish(start({.argv = {argv.begin(), argv.end()}, .cwd = options.cwd, .environment = options.env}, std::move(options)));
+    }
+    [[nodiscard]] Result<CommandResult> try_run_argv(std::span<const std::string> argv, RunOptions options = {}) const {
+        const std::vector<std::string_view> views{argv.begin(), argv.end()};
+        return try_run_argv(std::span{views}, std::move(options));
     }
     [[nodiscard]] Result<CommandResult> try_run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
         return try_run_argv(std::span{argv.begin(), argv.size()}, std::move(options));
@@ -5850,6 +6069,7 @@ public:
     CommandResult run_argv(std::span<const std::string_view> argv, RunOptions options = {}) const {
         return try_run_argv(argv, std::move(options)).value();
     }
+    CommandResult run_argv(std::span<const std::string> argv, RunOptions options = {}) const { return try_run_argv(argv, std::move(options)).value(); }
     CommandResult run_argv(std::initializer_list<std::string_view> argv, RunOptions options = {}) const {
         return try_run_argv(argv, std::move(options)).value();
     }
@@ -5876,6 +6096,12 @@ private:
         return running->try_wait();
     }
 
+    /// Nobody could write into it, and a command that reads it would wait for ever.
+    [[nodiscard]] static Result<void> check_input(const RunOptions& options) {
+        if (options.input.kind() != Input::Kind::pipe) return {};
+        return Error{ErrorCode::policy, "bailey: Input::pipe() is written through the Running that spawn() returns; give run() the bytes themselves, as Input"};
+    }
+
     /// Refused by name, before anything starts; values are never repeated, they may be secrets.
     [[nodiscard]] static Result<void> check(const srt::Request& request) {
         const auto nul = [](std::string_view text) { return text.find('\0'); };
@@ -5898,58 +6124,6 @@ private:
 };
 
 }  // namespace bailey
-
-// ---- bailey/process/descendants.hpp ----
-// What has descended from a child of ours. Linux only: elsewhere nothing is known of it.
-
-#if defined(__linux__)
-#include <sys/syscall.h>
-#endif
-
-namespace bailey::process {
-
-[[nodiscard]] inline std::vector<pid_t> children_of(pid_t pid) {
-    std::vector<pid_t> children;
-    const auto tasks = "/proc/" + std::to_string(pid) + "/task";
-    const std::unique_ptr<DIR, int (*)(DIR*)> threads{::opendir(tasks.c_str()), ::closedir};
-    while (const dirent* thread = threads ? ::readdir(threads.get()) : nullptr) {
-        if (thread->d_name[0] == '.') continue;
-        const Fd file{::open((tasks + "/" + thread->d_name + "/children").c_str(), O_RDONLY | O_CLOEXEC)};
-        std::string text;
-        char bytes[4096];
-        for (ssize_t size; file && (size = ::read(file.get(), bytes, sizeof bytes)) > 0;) text.append(bytes, static_cast<std::size_t>(size));
-        for (const char* at = text.c_str(); *at != '\0';) {
-            char* end = nullptr;
-            children.push_back(static_cast<pid_t>(std::strtol(at, &end, 10)));
-            at = *end == ' ' ? end + 1 : end;
-        }
-    }
-    return children;
-}
-
-/// Descendants, from that generation on, whose standard output is this pipe: pidfds.
-[[nodiscard]] inline std::vector<Fd> holders_of([[maybe_unused]] const Fd& pipe, [[maybe_unused]] pid_t pid, [[maybe_unused]] int generation) {
-    std::vector<Fd> holders;
-#if defined(__linux__)
-    const auto leads_to = [](const std::string& link) {
-        char bytes[64];
-        const auto size = ::readlink(link.c_str(), bytes, sizeof bytes);
-        return std::string{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
-    };
-    const auto wanted = leads_to("/proc/self/fd/" + std::to_string(pipe.get()));
-    for (const pid_t child : children_of(pid)) {
-        const auto output = "/proc/" + std::to_string(child) + "/fd/1";
-        if (generation <= 1 && !wanted.empty() && leads_to(output) == wanted) {
-            Fd holder{static_cast<int>(::syscall(SYS_pidfd_open, child, 0))};
-            if (holder && leads_to(output) == wanted) holders.push_back(std::move(holder));  // and not another of that number
-        }
-        for (auto& below : holders_of(pipe, child, generation - 1)) holders.push_back(std::move(below));
-    }
-#endif
-    return holders;
-}
-
-}  // namespace bailey::process
 
 // ---- bailey/srt/frames.hpp ----
 // The frames between a session and its broker (scripts/broker.js says which there are), over a socket that never blocks.
@@ -8094,23 +8268,48 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     return script;
 }
 
-/// Whether the shell that sets the command's world may be the command's own, which saves the start of another. Not where it could be
-/// told from bash -c: by a trace (++ for +), by a line's number, by a variable that bash reads when it starts. And nothing that would
-/// end the clause in which entry_script() tries the command's grammar.
-[[nodiscard]] inline bool is_evaluated(const Entry& plan) {
-    if (!plan.argv.empty() || plan.command.size() > 4096) return false;
-    for (const std::string_view told : {"\n", "set", "trap", ";;", ";&", "esac"}) {
-        if (plan.command.find(told) != std::string::npos) return false;
+/// Whether bash could take that word in a command line for its command of that name.
+[[nodiscard]] inline bool has_word(std::string_view command, std::string_view word) {
+    const auto in_word = [&](std::size_t at) { return at < command.size() && (std::isalnum(static_cast<unsigned char>(command[at])) != 0 || command[at] == '_'); };
+    for (auto at = command.find(word); at != command.npos; at = command.find(word, at + 1)) {
+        if ((at == 0 || !in_word(at - 1)) && !in_word(at + word.size())) return true;
     }
+    return false;
+}
+
+/// Whether it reads another file's commands, by a "." that is no directory: at the beginning, behind an operator or a keyword.
+[[nodiscard]] inline bool has_dot(std::string_view command) {
+    for (auto at = command.find('.'); at != command.npos; at = command.find('.', at + 1)) {
+        if (at + 1 == command.size() || (command[at + 1] != ' ' && command[at + 1] != '\t')) continue;
+        const auto before = command.substr(0, at).find_last_not_of(" \t");
+        if (before == command.npos || std::string_view{";&|({!`"}.find(command[before]) != std::string_view::npos) return true;
+        if (before + 1 == at) continue;  // "cd .. && …"
+        for (const std::string_view keyword : {"then", "do", "else", "if", "elif", "while", "until", "time", "command"})
+            if (command.substr(0, before + 1).ends_with(keyword)) return true;
+    }
+    return false;
+}
+
+/// Whether the shell that sets the command's world may be the command's own, which saves the start of another. Not where it could be
+/// told from bash -c: by a trace (++ for +), by a line's number, by a variable that bash reads when it starts, by what lists variables
+/// or changes the shell that is to say how it ended. And nothing that would end the clause in which entry_script() tries the command's
+/// grammar.
+[[nodiscard]] inline bool is_evaluated(const Entry& plan) {
+    const std::string_view command = plan.command;
+    if (!plan.argv.empty() || command.size() > 4096 || has_dot(command)) return false;
+    for (const std::string_view told : {"\n", ";;", ";&", "BAILEY_"})
+        if (command.find(told) != command.npos) return false;
+    for (const std::string_view told : {"set", "trap", "esac", "source", "eval", "shopt", "enable", "builtin", "ulimit", "declare", "typeset", "compgen"})
+        if (has_word(command, told)) return false;
     return std::none_of(plan.environment.begin(), plan.environment.end(), [](const EnvironmentEntry& entry) {
         const std::string_view name = entry.first;
-        return name.starts_with("LD_") || name.starts_with("BASH_") || name == "POSIXLY_CORRECT" || name == "GLIBC_TUNABLES" || name == "LOCPATH";
+        return name.starts_with("LD_") || name.starts_with("BASH_") || name.starts_with("POSIX") || name == "PS1" || name == "PS2" || name == "IGNOREEOF" || name == "GLOBIGNORE" || name == "GLIBC_TUNABLES" || name == "LOCPATH";
     });
 }
 
 /// What the sandbox's shell is given: nothing of the command is in it, srt hands its beginning to the sandbox as a proxy user's name.
 /// A command that is evaluated is so here, outside of every file and function, as bash -c would.
-[[nodiscard]] inline std::string boot_line(const std::string& prelude) { return ". " + shell_quoted(prelude) + " && eval -- \"$BASH_EXECUTION_STRING\""; }
+[[nodiscard]] inline std::string boot_line(const std::string& prelude) { return ". " + shell_quoted(prelude) + " && : bash && eval -- \"$BASH_EXECUTION_STRING\""; }
 
 [[nodiscard]] inline std::string entry_script(const Entry& plan) {
     std::string script = text::concat({"cd -- ", shell_quoted(plan.cwd), " || bailey_refuse 'the directory of the command cannot be entered'\n"});
@@ -8137,10 +8336,15 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     script += text::concat({"\nprintf '\\036%s\\n' ", plan.nonce, " >&2\n"});
     if (is_evaluated(plan)) {
         script += text::concat({"BASH_EXECUTION_STRING=", shell_quoted(plan.command),
-                                // parsed and not run; bash tells of what it cannot read in words that only bash -c has
-                                "\neval \"case x in y) $BASH_EXECUTION_STRING\n;; esac\" 2> /dev/null || exec -a bash -- \"$BASH\" -c -- \"$BASH_EXECUTION_STRING\""
-                                "\nunset -f bailey_refuse; unset -v bailey_word; BASH_ARGV0=bash; SECONDS=0"});
+                                // Parsed and not run; bash tells of what it cannot read in words that only bash -c has. What is wrong
+                                // within $(…) or <(…) would throw this shell back to its end, so another one tries that.
+                                plan.command.find('(') == plan.command.npos ? "\neval \"case x in y) $BASH_EXECUTION_STRING\n;; esac\"" : "\n(eval \"case x in y) $BASH_EXECUTION_STRING\n;; esac\")",
+                                " 2> /dev/null || exec -a bash -- \"$BASH\" -c -- \"$BASH_EXECUTION_STRING\""
+                                "\nunset -f bailey_refuse; BASH_ARGV0=bash; SECONDS=0"});
     } else if (!plan.argv.empty()) {
+        const auto program = shell_quoted(plan.argv.front());
+        // In words without bailey's own files, as for a command line.
+        if (plan.argv.front().find('/') == std::string::npos) script += text::concat({"type -P -- ", program, " > /dev/null || { printf 'bash: %s: command not found\\n' ", program, " >&2; exit 127; }\n"});
         script += "exec --";
         for (const auto& argument : plan.argv) script += ' ' + shell_quoted(argument);
     } else if (plan.command.size() <= longest_argument) {
@@ -8427,6 +8631,9 @@ public:
     [[nodiscard]] const Boundary& boundary() const { return boundary_; }
     [[nodiscard]] const process::Fd& root() const { return pins_.front().fd; }
     [[nodiscard]] const PrivateDirectory& directory() const { return *private_; }
+    /// How many pid namespaces below the host's a command runs: bubblewrap's, and in it that of srt's filter of system calls, which ends
+    /// sooner and in which a command can make no other.
+    [[nodiscard]] std::size_t pid_namespaces() const { return !on_linux ? 0 : boundary_.all_unix_sockets ? 1 : 2; }
     /// The root and the grants.
     [[nodiscard]] std::vector<std::string> pinned() const {
         std::vector<std::string> paths;
@@ -8695,6 +8902,11 @@ private:
     /// The kernel takes 2 MiB of arguments and environment in all (with the usual stack limit), srt adds 4 KiB: what does not fit would
     /// fail after the start marker, as if the command had.
     [[nodiscard]] static Result<void> check_size(const std::vector<EnvironmentEntry>& variables, const Request& request) {
+        for (std::size_t i = 0; i < request.argv.size(); ++i) {
+            if (request.argv[i].size() > longest_argument)
+                return Error{ErrorCode::policy, text::concat({"bailey: argument ", std::to_string(i), " has ", std::to_string(request.argv[i].size()), " bytes, more than the ",
+                                                              std::to_string(longest_argument), " that the kernel takes for one; pass it in a file, or as Input"})};
+        }
         constexpr std::size_t most = 1536 * 1024;
         std::size_t size = 0;
         for (const auto& [name, value] : variables) size += name.size() + value.size() + 2 + sizeof(char*);
@@ -8855,13 +9067,17 @@ namespace bailey::srt {
 // ---- bailey/srt/fingerprint.hpp ----
 // Whether a sandbox that was prepared a while ago is what would be prepared now: what srt and bubblewrap looked at is still the same.
 
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
 namespace bailey::srt {
 
 /// The rules, what stands at every path in them and above, and what a child of this process inherits.
 class Fingerprint {
 public:
     Fingerprint() = default;
-    Fingerprint(settings::FilesystemRules rules, const std::vector<std::string>& pinned, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited()} {
+    Fingerprint(settings::FilesystemRules rules, const std::vector<std::string>& pinned, std::string_view own_directories) : rules_{std::move(rules)}, inherited_{inherited(this_thread())} {
         std::vector<std::string> paths;
         for (const auto* list : {&rules_.deny_read, &rules_.allow_read, &rules_.allow_write, &rules_.deny_write}) {
             for (const auto& path : *list) {
@@ -8885,6 +9101,16 @@ public:
 
     [[nodiscard]] const settings::FilesystemRules& rules() const { return rules_; }
     [[nodiscard]] bool operator==(const Fingerprint&) const = default;
+    /// Whether a child of that thread of ours would inherit the same.
+    [[nodiscard]] bool is_inherited_by(int thread) const { return inherited(thread) == inherited_; }
+
+    [[nodiscard]] static int this_thread() {
+#if defined(__linux__)
+        return static_cast<int>(::syscall(SYS_gettid));
+#else
+        return 1;  // nothing is known of threads
+#endif
+    }
 
     /// Whether no name on the way to any of the paths has been given, taken or changed since (CLOCK_REALTIME). Two fingerprints
     /// that are alike do not tell: what is swapped and swapped back in between may have been mounted.
@@ -8926,10 +9152,10 @@ private:
 #endif
     }
 
-    [[nodiscard]] static std::string inherited() {
+    [[nodiscard]] static std::string inherited([[maybe_unused]] int thread) {
         std::string all;
 #if defined(__linux__)
-        const process::Fd file{::open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC)};
+        const process::Fd file{::open(("/proc/self/task/" + std::to_string(thread) + "/status").c_str(), O_RDONLY | O_CLOEXEC)};
         std::array<char, 4096> bytes;
         const auto size = ::read(file.get(), bytes.data(), bytes.size());
         std::string_view status{bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
@@ -8975,10 +9201,11 @@ struct PreparedSandbox {
     process::Clock::time_point made{};  ///< when it was ready
 
     [[nodiscard]] std::string mark() const { return script + "/"; }
-    /// A command that comes to its end says how, so that nobody has to wait until all around it has come to theirs. Where it has set a
-    /// trap for the end, or started something that it did not wait for, it says that too, and ends as it likes.
+    /// A command that comes to its end says how, so that nobody has to wait until all around it has come to theirs; with a word that its
+    /// shell was given and keeps from what it starts. Where it has set a trap for the end, or started something that it did not wait
+    /// for, it says that too, and ends as it likes.
     [[nodiscard]] std::string boot() const {
-        return text::concat({boot_line(script + "/prelude"), "; BAILEY_STATUS=$?; { builtin trap -p EXIT; builtin printf 'X%s%s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\"; } 2> /dev/null > ", shell_quoted(script + "/ended"),
+        return text::concat({boot_line(script + "/prelude"), "; BAILEY_STATUS=$?; { builtin trap -p EXIT; builtin printf 'X%s%s %s\\n' \"$BAILEY_STATUS\" \"${!:+ &}\" \"$BAILEY_WORD\"; } 2> /dev/null > ", shell_quoted(script + "/ended"),
                              " || builtin :; builtin exit \"$BAILEY_STATUS\""});
     }
 };
@@ -9002,8 +9229,8 @@ inline constexpr std::string_view ready_word = "\x1e" "ready\n";
     if (!control) return control.error();
     if (auto ended = make_pipe("ended", prepared.ended); !ended) return ended.error();
     // What it will do with a command it does once before, so that the memory for it is there.
-    constexpr std::string_view practice = ". /dev/null; export bailey_word=; unset -v bailey_word; eval -- :; { builtin trap -p EXIT; builtin printf '%s' \"$?\"; } > /dev/null 2>&1\n";
-    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? practice : "", announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r bailey_word < ", shell_quoted(*control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
+    constexpr std::string_view practice = ". /dev/null; BAILEY_WORD=; eval -- :; { builtin trap -p EXIT; builtin printf '%s' \"$?\"; } > /dev/null 2>&1\n";
+    const auto boot = text::concat({sandbox.proof(directories.cwd, prepared.script), announce ? practice : "", announce ? "printf '\\036ready\\n' >&2\n" : "", "IFS= read -r BAILEY_WORD < ", shell_quoted(*control), " || exit 125\n. ", shell_quoted(prepared.script + "/go"), "\n"});
     return Sandbox::write_script(prepared.script + "/prelude", boot);
 }
 
@@ -9032,6 +9259,7 @@ inline constexpr std::string_view ready_word = "\x1e" "ready\n";
     if (!child) return child.error();
     prepared.child = std::move(*child);
     prepared.child.ended = std::move(prepared.ended);
+    prepared.child.word = random_hex(16);
     return {};
 }
 
@@ -9102,12 +9330,12 @@ private:
 };
 
 struct SessionOptions {
-    std::size_t prepared{1};                          ///< sandboxes that wait for the next commands; 0 = none is prepared
+    std::size_t prepared{1};                          ///< sandboxes that wait for the next commands, at most 64; 0 = none is prepared
     std::chrono::milliseconds time_to_live{30'000};   ///< of a sandbox that waits; with no command for as long, none is prepared anew
     /// Asked about hosts that are neither allowed nor denied; without it they are refused. Called in a thread of the session, one
     /// question at a time; an exception denies. It may use the session, and must return for the session to close.
     Callback<NetworkAnswer(const NetworkRequest&)> on_network_request{};
-    std::chrono::milliseconds answer_within{30'000};  ///< what is not answered by then is denied
+    std::chrono::milliseconds answer_within{30'000};  ///< what is not answered by then is denied; more than 0, as the time above
 };
 
 struct SessionStats {
@@ -9142,6 +9370,10 @@ struct Ticket {
 class SessionCore {
 public:
     [[nodiscard]] static Result<std::shared_ptr<SessionCore>> open(std::shared_ptr<const Sandbox> sandbox, SessionOptions options) {
+        const auto refused = [](std::string_view why) { return Error{ErrorCode::policy, text::concat({"bailey: SessionOptions::", why})}; };
+        if (options.prepared > most_prepared) return refused(text::concat({"prepared is ", std::to_string(options.prepared), ": each sandbox that waits has ten processes; write at most ", std::to_string(most_prepared)}));
+        if (options.time_to_live.count() <= 0) return refused("time_to_live is not more than 0; write prepared = 0 for a session in which no sandbox waits");
+        if (options.answer_within.count() <= 0) return refused("answer_within is not more than 0; leave on_network_request out for a session that asks nobody");
         if (auto tools = sandbox->tools(); !tools) return tools.error();
         if (auto same = sandbox->check_pins(); !same) return same.error();
         auto directories = sandbox->directory().make_run();
@@ -9248,6 +9480,7 @@ public:
                 const std::lock_guard lock{mutex_};
                 last_used_ = process::Clock::now();
                 refused_since_used_ = false;
+                unstill_ = 0;
                 pump();
                 if (pool_.empty()) {
                     wakeup_.ring();
@@ -9281,8 +9514,10 @@ public:
         prepared->placeholders = std::move(*placeholders);
         const auto settings = wrap_settings(*prepared);
         const std::lock_guard lock{mutex_};
+        // It would be started by the keeper, with what that thread may and may not; a cold one is started by this one.
+        const bool alike = prepared->fingerprint.is_inherited_by(keeper_id_);
         tickets_[prepared->id] = &ticket;
-        ticket.state = unavailable_ || broken_ ? Ticket::State::refused : broker_ && prepared->broker != broker_number_ ? Ticket::State::lost : Ticket::State::waiting;
+        ticket.state = unavailable_ || broken_ || !alike ? Ticket::State::refused : broker_ && prepared->broker != broker_number_ ? Ticket::State::lost : Ticket::State::waiting;
         if (ticket.state != Ticket::State::waiting) ticket.wakeup->ring();
         if (ticket.state != Ticket::State::waiting || !broker_) return {};  // without a broker: it is lost to the next one
         // The broker is told first: whatever becomes of this process then, somebody takes the placeholders away.
@@ -9342,8 +9577,11 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_prepared = 64;
     static constexpr std::size_t most_lines = 1000;  // that are kept of what one command was refused
     static constexpr std::size_t most_questions = 1000;
+    static constexpr int most_unstill = 3;
+    static constexpr std::chrono::seconds start_limit{20};  // of a sandbox that is to wait
     static constexpr int most_failures = 2;          // of brokers in a row, before there is none
 
     struct Question {
@@ -9376,6 +9614,9 @@ private:
         begin();
 #endif
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        if (!started) return started;
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, [&] { return keeper_id_ != 0; });
         return started;
     }
 
@@ -9516,6 +9757,11 @@ private:
     // ---- the keeper: drives the brokers, and starts all that is to live as long as it does ----
 
     void keep() {
+        {
+            const std::lock_guard lock{mutex_};
+            keeper_id_ = Fingerprint::this_thread();
+        }
+        changed_.notify_all();
         for (;;) {
             std::deque<PreparedSandbox> unwanted;
             std::unique_ptr<Broker> lost;
@@ -9593,7 +9839,7 @@ private:
     }
 
     void expire() {
-        while (!pool_.empty() && pool_.front().made + options_.time_to_live <= process::Clock::now()) {
+        while (!pool_.empty() && process::later(pool_.front().made, options_.time_to_live) <= process::Clock::now()) {
             unwanted_.push_back(std::move(pool_.front()));
             pool_.pop_front();
         }
@@ -9610,7 +9856,8 @@ private:
     [[nodiscard]] std::optional<process::Clock::time_point> next_wakeup() const {
         std::optional<process::Clock::time_point> next;
         const auto at = [&](process::Clock::time_point moment) { next = std::min(next.value_or(moment), moment); };
-        if (!pool_.empty()) at(pool_.front().made + options_.time_to_live);
+        if (settling_) at(settling_->made + start_limit);
+        if (!pool_.empty()) at(process::later(pool_.front().made, options_.time_to_live));
         for (const auto& [id, limit] : limits_) at(limit.until);
         if (broker_ && broker_->frames.wants_to_write()) at(process::Clock::now() + std::chrono::milliseconds{2});
         if (may_prepare() || (has_time() && watch_due_)) at(next_preparation());
@@ -9636,6 +9883,7 @@ private:
             const std::lock_guard lock{mutex_};
             if (started) {
                 settling_.emplace(std::move(*wrapped));
+                settling_->made = process::Clock::now();
                 readiness_.watch_readable(settling_->child.err);
             } else {
                 refused_since_used_ = true;
@@ -9663,7 +9911,7 @@ private:
     [[nodiscard]] bool has_time() const { return broker_ && broker_->ready && tickets_.empty() && !wrapping_ && !settling_; }
     [[nodiscard]] bool may_prepare() const {
         return has_time() && !refused_since_used_ && pool_.size() < options_.prepared &&
-               process::Clock::now() < last_used_ + options_.time_to_live;
+               process::Clock::now() < process::later(last_used_, options_.time_to_live);
     }
     /// Not while a short command runs, which has better use for the processor, and could change what is being looked at.
     [[nodiscard]] process::Clock::time_point next_preparation() const {
@@ -9675,20 +9923,23 @@ private:
     void see_ready() {
         char bytes[4096];
         const auto size = ::read(settling_->child.err.get(), bytes, sizeof bytes);
-        if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        if (size < 0 && (errno == EAGAIN || errno == EINTR) && process::Clock::now() < settling_->made + start_limit) return;
         readiness_.forget(settling_->child.err);
         const auto memory = sandbox_->remember();
         const bool good = size > 0 && std::string_view{bytes, static_cast<std::size_t>(size)} == ready_word && memory && settling_->fingerprint.still_since(settling_->begun) &&
                           fingerprint(*memory, settling_->script) == settling_->fingerprint;
-        settling_->made = process::Clock::now();
         // Not bubblewrap itself and the first process inside, with which srt's relays end: they take longer.
         if (good) settling_->child.holders = process::holders_of(settling_->child.out, settling_->child.pid, 2);
+        settling_->child.sandbox = process::first_in_namespace(settling_->child.pid, sandbox_->pid_namespaces());
         const std::lock_guard lock{mutex_};
+        settling_->made = process::Clock::now();
         if (!good) {
             ++counts_.stale;
-            refused_since_used_ = size <= 0;  // one that does not start would not start again
+            // One that does not start would not start again; and where a command changes names all the time, none is ever ready.
+            refused_since_used_ = size <= 0 || ++unstill_ >= most_unstill;
             last_ended_ = last_used_ = std::max(last_used_, last_ended_);
         }
+        if (good) unstill_ = 0;
         (good ? pool_ : unwanted_).push_back(std::move(*settling_));
         settling_.reset();
         wakeup_.ring();
@@ -9770,11 +10021,13 @@ private:
     std::optional<std::string> wrapped_;  // its line
     std::optional<PreparedSandbox> settling_;  // started, and not ready yet; changed by the keeper alone
     bool refused_since_used_ = false;
+    int unstill_ = 0;  // sandboxes in a row that were made while something moved
     bool watch_due_ = true;  // a command may have made directories since
     process::Clock::time_point last_used_ = process::Clock::now(), last_ended_ = last_used_;
     SessionStats counts_;
 
     std::thread keeper_, asker_;
+    int keeper_id_ = 0;
 };
 
 }  // namespace bailey::srt
@@ -10023,6 +10276,7 @@ public:
         plan.lifeline = lifeline_fd;
         plan.merge = request.merge_stderr;
         plan.mark = run.sockets;  // bubblewrap is told to mount it
+        plan.namespaces = sandbox->pid_namespaces();
         plan.deadline = request.deadline;
         return std::unique_ptr<Launch>{std::move(launch)};
     }
@@ -10124,8 +10378,9 @@ public:
             if (auto kept = core_->keep_time(prepared_, *deadline_ + std::chrono::milliseconds{500}); !kept) return kept.error();
         }
         // Cannot block, there is room; and when nobody reads any more, the process that is driven now has ended.
-        (void)process::write_without_sigpipe(prepared_.control, "\n");
+        (void)process::write_without_sigpipe(prepared_.control, prepared_.child.word + "\n");
         process::DrivePlan plan;
+        plan.namespaces = core_->sandbox()->pid_namespaces();
         plan.mark = prepared_.mark();
         plan.input = std::move(input);
         plan.deadline = deadline_;
@@ -10275,10 +10530,10 @@ public:
     /// These take effect for connections that begin after they have returned, in commands that run already too; connections that are
     /// open stay open. Entries as in DomainAllowlist and DomainDenylist; PolicyError: one is refused, and then nothing is changed.
     [[nodiscard]] Result<void> try_allow_domains(const runtime::DomainAllowlist& domains) {
-        return change(domains, {}, [&](Boundary& boundary, const Boundary& checked) { paths::append(boundary.allowed_domains, checked.allowed_domains); });
+        return change(domains, {}, [&](Boundary& boundary, const Boundary& checked) { append_new(boundary.allowed_domains, checked.allowed_domains); });
     }
     [[nodiscard]] Result<void> try_deny_domains(const runtime::DomainDenylist& domains) {
-        return change({}, domains, [&](Boundary& boundary, const Boundary& checked) { paths::append(boundary.denied_domains, checked.denied_domains); });
+        return change({}, domains, [&](Boundary& boundary, const Boundary& checked) { append_new(boundary.denied_domains, checked.denied_domains); });
     }
     /// Replaces both lists.
     [[nodiscard]] Result<void> try_set_domains(const runtime::DomainAllowlist& allowed, const runtime::DomainDenylist& denied = {}) {
@@ -10303,6 +10558,9 @@ public:
 #endif
 
 private:
+    static void append_new(std::vector<std::string>& list, const std::vector<std::string>& entries) {
+        std::copy_if(entries.begin(), entries.end(), std::back_inserter(list), [&](const auto& entry) { return std::find(list.begin(), list.end(), entry) == list.end(); });
+    }
     explicit Session(std::shared_ptr<srt::SessionCore> core) : Commands{std::make_shared<srt::SessionSource>(core)}, core_{std::move(core)} {}
 
     template <class Change>
@@ -10747,6 +11005,30 @@ struct Place {
 
 }  // namespace bailey::files
 
+// ---- bailey/policy/declared.hpp ----
+// The rules hold for everything that policies have declared, also for what a user's own has appended.
+
+namespace bailey::policy {
+
+/// bailey's own policies append nothing that is refused here.
+inline void check_declared(Boundary& boundary) {
+    for (const auto& [list, use] : {std::pair{&boundary.allowed_domains, grammar::DomainUse::allow}, std::pair{&boundary.denied_domains, grammar::DomainUse::deny}})
+        for (const auto& entry : *list) refused(boundary, "a policy's domains", entry, grammar::domain_fault(entry, use));
+    for (const auto& [list, use] : {std::pair{&boundary.read_grants, grammar::PathUse::read}, std::pair{&boundary.read_denials, grammar::PathUse::deny},
+                                    std::pair{&boundary.write_grants, grammar::PathUse::write}, std::pair{&boundary.write_denials, grammar::PathUse::deny}})
+        for (const auto& path : *list) refused(boundary, "a policy's paths", path, grammar::path_fault(path, use));
+    for (const auto& [list, use] : {std::pair{&boundary.env_passed, grammar::EnvUse::pass}, std::pair{&boundary.env_credentials, grammar::EnvUse::credential}})
+        for (const auto& name : *list) refused(boundary, "a policy's environment", name, grammar::env_name_fault(name, use));
+    for (const auto* list : {&boundary.env_values, &boundary.env_runtime_values}) {
+        for (const auto& [name, value] : *list) {
+            refused(boundary, "a policy's environment", name, grammar::env_name_fault(name, grammar::EnvUse::value));
+            refused(boundary, "a policy's environment, value of", name, grammar::env_value_fault(value));
+        }
+    }
+}
+
+}  // namespace bailey::policy
+
 // ---- bailey/workspace.hpp ----
 // The workspace: a directory in which any command can be run, with its boundary as a type.
 
@@ -10759,7 +11041,7 @@ concept LiteralPolicy = Policy<P> && std::is_empty_v<P> && std::default_initiali
 /// A directory in which any command line can be run, bounded by the kernel. Without a policy: reads the workspace, /tmp and the
 /// system, writes the workspace and /tmp, reaches no network, inherits nothing. docs/policies.md has the table.
 ///
-/// One workspace may be used from many threads at once. A moved-from workspace can only be destroyed or assigned to. Everything
+/// One workspace may be used from many threads at once; a copy is the same workspace. A moved-from workspace can only be destroyed or assigned to. Everything
 /// that throws has a twin try_… that returns a Result; with -fno-exceptions only those exist.
 template <Policy... Ps>
 class Workspace : public Commands {
@@ -10767,7 +11049,16 @@ public:
     /// The boundary is decided here, once: paths are made absolute and real, and pinned. Relative ones start at the root.
     [[nodiscard]] static Result<Workspace> open(std::string_view root, Ps... policies) noexcept {
         Boundary declared;
+#if defined(__cpp_exceptions)
+        try {
+            (static_cast<const Ps&>(policies).apply(declared), ...);
+        } catch (...) {
+            return Error{ErrorCode::callback, "bailey: a policy threw; the workspace is not made", std::current_exception()};
+        }
+#else
         (static_cast<const Ps&>(policies).apply(declared), ...);
+#endif
+        policy::check_declared(declared);
         auto sandbox = srt::Sandbox::make(std::move(declared), root, {});
         if (!sandbox) return sandbox.error();
         return Workspace{std::move(*sandbox)};
@@ -10790,7 +11081,8 @@ public:
         : Workspace{open(root, std::move(policies)...).value()} {}
 #endif
 
-    /// Uses these tools instead of those on the host's PATH. What is wrong with them is said by the next run.
+    /// Uses these tools instead of those on the host's PATH, in this workspace and its copies. What is wrong with them is said by the
+    /// next run.
     Workspace& use(Tools tools) {
         sandbox_->use(tools);
         return *this;
@@ -10808,7 +11100,7 @@ public:
     [[nodiscard]] Result<Session> try_open_session(SessionOptions options = {}) const { return Session::open(sandbox_, std::move(options)); }
 
     /// The host's own file access on the agent's behalf: beneath the root, through no symlink, denied what commands
-    /// are denied. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
+    /// are denied. A path is relative to the root, or begins with root(); `~` is a name like others. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
     /// Lists give sorted names, those of directories with a "/" behind; what is removed is a file, a link or an empty directory.
     [[nodiscard]] Result<std::string> try_read_text(std::string_view path) const { return files::read_text(sandbox_->root(), boundary(), path); }
     [[nodiscard]] Result<void> try_write_text(std::string_view path, std::string_view content) const {

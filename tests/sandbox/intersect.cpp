@@ -72,7 +72,7 @@ public:
         for (const auto& path : files_) write(path, "x");
         files_.push_back(root_ / "link");
         fs::create_symlink(outside_ / "a/file", root_ / "link");
-        for (const auto* name : {"BAILEY_A", "BAILEY_B", "BAILEY_C"}) variables_.push_back(std::make_unique<HostVariable>(name, "host"));
+        for (const auto* name : {"SEEN_A", "SEEN_B", "SEEN_C"}) variables_.push_back(std::make_unique<HostVariable>(name, "host"));
     }
     ~Territory() {
         std::error_code ignored;
@@ -97,7 +97,7 @@ public:
         for (const auto* place : {"/tmp", "/etc", "/var"}) denied.emplace_back(place);
         const std::vector<std::string> domains{"a.example", "a.example:8080", "*.a.example", "*.a.example:8080", "b.a.example", "*.b.a.example:80", "10.0.0.1", "[2001:db8::1]:80"};
         const std::vector<std::string> denied_domains{"*:8080", "b.a.example", "*.b.a.example:80", "a.example:80", "10.0.0.1"};
-        const std::vector<std::string> names{"BAILEY_A", "BAILEY_B", "BAILEY_C"};
+        const std::vector<std::string> names{"SEEN_A", "SEEN_B", "SEEN_C"};
         Boundary b;
         const auto some = [&](std::vector<std::string>& list, const std::vector<std::string>& from, int n) {
             while (!dice.one_in(n)) list.push_back(dice.of(from));
@@ -128,7 +128,7 @@ public:
         for (const auto* path : {"/etc/passwd", "/etc/shadow", "/usr/bin/env", "/var/lib/dpkg/status"}) text += std::string{"try r"} + path + " 'head -c1 " + path + " | grep -q .'\n";
         for (const auto* list : {&files_, &new_files_})
             for (const auto& path : *list) writes += "{ printf y >>" + path + "; } 2>/dev/null\n";
-        text += "say env $(env | grep '^BAILEY_[ABC]=')\nsay cpu $(ulimit -t)\nsay open $(ulimit -n)\n";
+        text += "say env $(env | grep '^SEEN_[ABC]=')\nsay cpu $(ulimit -t)\nsay open $(ulimit -n)\n";
         text += "python3 - <<'END'\n" + asking_hosts() + "END\n" + writes + "true\n";
         for (const auto& path : files_) write(path, "x");
         for (const auto& path : new_files_) ::unlink(path.c_str());
@@ -149,7 +149,7 @@ public:
             if (in[host] == "200") all.insert("reaches " + host);
         }
         if (in["unix"] == "yes") all.insert("makes Unix sockets");
-        for (const auto* name : {"BAILEY_A", "BAILEY_B", "BAILEY_C"})
+        for (const auto* name : {"SEEN_A", "SEEN_B", "SEEN_C"})
             for (const auto* value : {"host", "1", "2"})
                 if (holds(in["env"] + " ", std::string{name} + "=" + value + " ")) all.insert(std::string{name} + "=" + value);
         for (const auto& [label, most] : {std::pair{"cpu", 100}, {"cpu", 200}, {"cpu", 300}, {"open", 100}, {"open", 200}})
@@ -260,10 +260,10 @@ TEST_CASE("intersect: the sandbox of what two boundaries have in common permits 
     const auto reads = observed.add({.read_denials = {outside / "a/b/c"}, .write_grants = {outside / "a", outside / "ab"}, .read_only = true, .all_reads = true,
                                      .allowed_domains = {"*.a.example:8080", "10.0.0.1"}, .upstream_proxy = proxy, .limits = {.cpu_seconds = 100}});
     // What a private /tmp leaves of a grant there, with and without AllReads.
-    const auto hidden = observed.add({.read_grants = {tmp + "/a"}, .write_grants = {tmp + "/a/b"}, .private_tmp = true, .all_reads = true, .env_passed = {"BAILEY_A"}});
+    const auto hidden = observed.add({.read_grants = {tmp + "/a"}, .write_grants = {tmp + "/a/b"}, .private_tmp = true, .all_reads = true, .env_passed = {"SEEN_A"}});
     CHECK(hidden.permitted.count("reads " + tmp + "/a/file") == 1);
     CHECK(hidden.permitted.count("reads " + tmp + "/ab/file") == 0);
-    const auto above = observed.add({.read_denials = {"/var/tmp"}, .write_grants = {"a/b", tmp}, .read_only = true, .env_passed = {"BAILEY_A", "BAILEY_B"}, .limits = {.cpu_seconds = 200}});
+    const auto above = observed.add({.read_denials = {"/var/tmp"}, .write_grants = {"a/b", tmp}, .read_only = true, .env_passed = {"SEEN_A", "SEEN_B"}, .limits = {.cpu_seconds = 200}});
     const auto direct = observed.add({.allowed_domains = {"127.0.0.1:" + territory.proxy_port(), "*.a.example"}});
     CHECK(direct.permitted.count("reaches 127.0.0.1:" + territory.proxy_port()) == 1);
 

@@ -21,7 +21,7 @@ static_assert(literal_policies<DomainAllowlist<>, DomainAllowlist<"a.example", "
                                UnixSocketAllowlist<"/run/x">, UpstreamProxy<"http://proxy:3128">, ReadPolicy<>,
                                ReadPolicy<Allow<"/x">, Deny<"y">>, WritePolicy<Allow<>>, ReadOnly, PrivateTmp, AllReads,
                                AllUnixSockets, LocalBinding, EnvAllowlist<"CI">, EnvValue<"A", "">, EnvCredential<"GH_TOKEN">,
-                               CpuTimeLimit<1>, MemoryLimit<1_GiB>, ProcessLimit<1>, FileSizeLimit<1_KiB>, OpenFileLimit<1>,
+                               CpuTimeLimit<1>, MemoryLimit<1_GiB>, ProcessLimit<1>, FileSizeLimit<1_KiB>, OpenFileLimit<8>,
                                PolicySet<>, PolicySet<PolicySet<ReadOnly>, AllReads>>);
 
 template <class... Ps>

@@ -27,7 +27,7 @@ TEST_CASE("domains: the refusal has the compiler's sentence, then policy, value 
     const auto fault = domain_fault("https://example.com", DomainUse::allow);
     CHECK(refusal(sentence(fault.kind), "DomainAllowlist", "https://example.com", fault.position) ==
           "bailey: a domain has no scheme; write \"example.com\" instead of \"https://example.com\" "
-          "(in DomainAllowlist: \"https://example.com\", at 5)");
+          "(in DomainAllowlist: \"https://example.com\", at byte 5)");
 }
 
 TEST_CASE("domains: control characters do not reach the terminal") {

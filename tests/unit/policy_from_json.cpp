@@ -37,7 +37,7 @@ constexpr std::string_view every_key = R"({
   "network": {"allow": ["API.example.com", "*.b.example:443"], "deny": ["*:22"], "upstream_proxy": "http://me:word@p.example:3128"},
   "all_unix_sockets": true, "local_binding": true,
   "environment": {"allow": ["CI"], "credentials": ["GH_TOKEN"], "set": {"NODE_ENV": "test", "EMPTY": ""}},
-  "limits": {"cpu_seconds": 60, "memory_bytes": 4294967296, "processes": 100, "file_size_bytes": 18446744073709551615, "open_files": 256}
+  "limits": {"cpu_seconds": 60, "memory_bytes": 4294967296, "processes": 100, "file_size_bytes": 1152921504606846976, "open_files": 256}
 })";
 
 }  // namespace
@@ -57,7 +57,7 @@ TEST_CASE("from_json: every key") {
     CHECK(b.env_credentials == List{"GH_TOKEN"});
     CHECK(b.env_runtime_values == std::vector<EnvironmentEntry>{{"NODE_ENV", "test"}, {"EMPTY", ""}});
     CHECK(b.limits.cpu_seconds == 60);
-    CHECK(b.limits.file_size_bytes == 18446744073709551615U);
+    CHECK(b.limits.file_size_bytes == 1152921504606846976U);
     CHECK(made_of(runtime::from_json("{}")).refusals.empty());
 }
 
@@ -104,8 +104,9 @@ TEST_CASE("C02 duplicate keys, trailing garbage, depth, and what is no JSON") {
     CHECK(refusal(R"({"read": {}, "read": {}})") == R"(bailey: the key "read" comes twice; remove one)");
     CHECK(refusal(R"({"network": {"allow": [], "allow": ["a.example"]}})") == R"(bailey: the key "network.allow" comes twice; remove one)");
     CHECK(refusal(R"({"environment": {"set": {"A": "1", "A": "2"}}})") == R"(bailey: the key "environment.set.A" comes twice; remove one)");
-    for (const auto* text : {"{} x", "{}{}", "", "{", "{\"read\": }", "{'read': {}}", "// comment\n{}", "{\"read\": {},}", "\"\\ud800\"", "{\"a\": \"\xff\"}", "nul"})
+    for (const auto* text : {"{} x", "{}{}", "{", "{\"read\": }", "{'read': {}}", "// comment\n{}", "{\"read\": {},}", "\"\\ud800\"", "{\"a\": \"\xff\"}", "nul"})
         CHECK(refusal(text).starts_with("bailey: the policy file is no JSON, at byte "));
+    for (const auto* text : {"", " \n"}) CHECK(refusal(text) == "bailey: the policy file is empty; write {} for one without policies");
     std::string deep = R"({"read": )";
     for (int i = 0; i < 64; ++i) deep += "[";
     CHECK(refusal(deep) == "bailey: the policy file is nested deeper than 8 levels; no policy is");

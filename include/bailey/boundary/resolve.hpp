@@ -91,17 +91,17 @@ private:
     bool resolve_root() {
         if (spelled_root_.empty()) return refuse("bailey: the workspace root is empty; write \".\" for the current directory");
         if (spelled_root_.find('\0') != std::string::npos)
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " contains a NUL byte"}));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " contains a NUL byte, which no path can; name a directory"}));
         const auto root = paths::real(expand_home(spelled_root_));
         if (!root)
             return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " cannot be opened: ", std::strerror(errno), "; create the directory first"}));
         struct stat status {};
         if (::stat(root->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " is not a directory"}));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " is not a directory; name the one that it lies in"}));
         if (*root == "/")
             return refuse("bailey: the workspace root is \"/\": everything would be writable; choose the directory of the work");
         if (paths::is_within_any(*root, defaults::kernel_paths))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(*root), " is part of the kernel's own file systems"}));
+            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(*root), " is part of the kernel's own file systems; choose the directory of the work"}));
         if (!paths::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
         boundary_.root = *root;
         return true;
@@ -137,6 +137,10 @@ private:
             const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
             const auto denial = resolve_path(spelled, what);
             if (!denial) continue;
+            if (&denials == &boundary_.read_denials && paths::is_within_any(*denial, defaults::kernel_paths)) {
+                refuse(text::concat({"bailey: the read denial ", paths::quoted(spelled), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
+                continue;
+            }
             if (is_link)
                 note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
             if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
@@ -186,6 +190,11 @@ private:
             // A grant inside a wider one is dropped, even when it does not exist yet: commands can create it.
             const auto would_be = resolve_path(spelled, "write grant");
             if (!would_be) continue;
+            if (boundary_.read_only && *would_be == boundary_.root) {
+                refuse(text::concat({"bailey: the write grant ", paths::quoted(spelled), " is the root of a ReadOnly workspace; remove one of the two"}));
+                continue;
+            }
+            if (contradicts_private_tmp(*would_be, spelled, "write grant")) continue;
             if (paths::is_within_any(*would_be, default_writable) && !is_denied(*would_be)) {
                 note(text::concat({"write grant ", paths::quoted(spelled), " is dropped: it is writable anyway"}));
                 continue;
@@ -218,7 +227,7 @@ private:
         std::vector<std::string> grants;
         for (const auto& spelled : spelled_grants) {
             const auto grant = resolve_grant(spelled, "read grant");
-            if (!grant) continue;
+            if (!grant || contradicts_private_tmp(*grant, spelled, "read grant")) continue;
             const bool all = boundary_.all_reads && !(boundary_.private_tmp && paths::is_within(*grant, real_tmp()));
             if (all || paths::is_within_any(*grant, readable)) {
                 note(text::concat({"read grant ", paths::quoted(spelled), " is dropped: it is readable anyway"}));
@@ -242,6 +251,12 @@ private:
         }
     }
 
+    bool contradicts_private_tmp(const std::string& grant, const std::string& spelled, std::string_view what) {
+        if (!boundary_.private_tmp || grant != real_tmp()) return false;
+        refuse(text::concat({"bailey: the ", what, " ", paths::quoted(spelled), " is what PrivateTmp takes away; remove one of the two, or grant a directory in it"}));
+        return true;
+    }
+
     void note_idle_denials() {
         const auto writable = writable_paths(boundary_);
         for (const auto& denial : boundary_.write_denials) {
@@ -253,7 +268,7 @@ private:
             for (const auto& denial : denials) {
                 if (paths::exists(denial)) continue;
                 if (paths::is_within_any(denial, writable)) {
-                    note(text::concat({what, " ", paths::quoted(denial), " does not exist yet: while a command runs an empty placeholder keeps its place"}));
+                    note(text::concat({what, " ", paths::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", paths::quoted(first_missing(denial)), ", where no command can make anything"}));
                 } else {
                     note(text::concat({what, " ", paths::quoted(denial), " does not exist: there is nothing to deny"}));
                 }
@@ -263,13 +278,39 @@ private:
         note_missing(boundary_.write_denials, "write denial");
     }
 
+    /// The first of its parts that does not exist.
+    [[nodiscard]] static std::string first_missing(const std::string& path) {
+        for (auto end = path.find('/', 1); end != path.npos; end = path.find('/', end + 1)) {
+            if (!paths::exists(path.substr(0, end))) return path.substr(0, end);
+        }
+        return path;
+    }
+
     void settle_domains() {
         remove_duplicates(boundary_.denied_domains, "denied domain");
         remove_duplicates(boundary_.allowed_domains, "allowed domain");
         for (const auto& domain : boundary_.allowed_domains) {
             if (contains(boundary_.denied_domains, domain))
                 note(text::concat({"domain ", paths::quoted(domain), " is both allowed and denied: the denial wins"}));
+            if (is_in_no_proxy(domain) && !sets_no_proxy())
+                note(text::concat({"domain ", paths::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
         }
+    }
+
+    /// What srt sets: localhost, loopback, link-local and private ranges.
+    [[nodiscard]] static bool is_in_no_proxy(std::string_view domain) {
+        constexpr std::array<std::string_view, 6> beginnings{"localhost", "127.0.0.1", "[::1]", "169.254.", "10.", "192.168."};
+        const auto begins = [&](std::string_view beginning) { return domain.starts_with(beginning); };
+        if (domain.starts_with("172.")) {
+            const int second = std::atoi(std::string{domain.substr(4, 3)}.c_str());
+            return second >= 16 && second <= 31;
+        }
+        return std::any_of(beginnings.begin(), beginnings.end(), begins) && domain.find_first_not_of("0123456789.:[]") == (domain.starts_with("localhost") ? 0 : domain.npos) &&
+               (!domain.starts_with("localhost") || domain.size() == 9 || domain[9] == ':');
+    }
+    [[nodiscard]] bool sets_no_proxy() const {
+        const auto names = [](const EnvironmentEntry& entry) { return entry.first == "no_proxy" || entry.first == "NO_PROXY"; };
+        return std::any_of(boundary_.env_values.begin(), boundary_.env_values.end(), names) || std::any_of(boundary_.env_runtime_values.begin(), boundary_.env_runtime_values.end(), names);
     }
 
     void settle_environment() {

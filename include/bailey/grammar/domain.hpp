@@ -36,6 +36,7 @@ namespace bailey::grammar {
     RULE(wildcard_alone, "\"*\" would allow every host; write the domains that are needed, such as \"*.example.com\"")           \
     RULE(wildcard_inside, "a wildcard is the whole first part of a domain; write \"*.example.com\"")                             \
     RULE(wildcard_too_wide, "a wildcard needs two parts behind it, else it spans strangers' hosts; write \"*.example.com\"")     \
+    RULE(wildcard_denied, "a whole top-level domain cannot be denied, srt takes no such entry; write \"*\", or the domains")        \
     RULE(public_suffix, "anyone can get a name under this suffix; write the owner's part too, such as \"*.example.co.uk\"")      \
     RULE(wildcard_address, "an address has no wildcard; write each address, such as \"10.0.0.1\"")                               \
     RULE(wildcard_host, "a proxy is one host; write its name instead of a wildcard")                                             \
@@ -242,7 +243,7 @@ inline constexpr std::string_view public_suffixes[] = {
     }
     const bool single = !contains(host.substr(name), '.');
     if (wildcard) {
-        if (single) return {DomainFault::wildcard_too_wide, 0};
+        if (single) return {use == DomainUse::deny ? DomainFault::wildcard_denied : DomainFault::wildcard_too_wide, 0};
         if (use == DomainUse::allow && is_public_suffix(host.substr(name))) return {DomainFault::public_suffix, name};
     } else if (single && use != DomainUse::proxy && !same_folded(host, "localhost")) {
         return {DomainFault::single_label, 0};

@@ -63,12 +63,13 @@ using spelled = decltype(spell<Value>(std::make_index_sequence<Value.view().size
 }
 
 /// The same sentence that a compiler prints, then where it happened:
-///   bailey: a domain has no scheme; ... (in DomainAllowlist: "https://example.com", at 5)
+///   bailey: a domain has no scheme; ... (in DomainAllowlist: "https://example.com", at byte 5)
 [[nodiscard]] inline std::string refusal(std::string_view sentence, std::string_view where, std::string_view value,
                                          std::size_t position) {
     std::string result = "bailey: ";
     result.append(sentence).append(" (in ").append(where).append(": ").append(quoted(value));
-    return result.append(", at ").append(std::to_string(position)).append(")");
+    if (position > 0) result.append(", at byte ").append(std::to_string(position));
+    return result.append(")");
 }
 
 }  // namespace bailey::grammar

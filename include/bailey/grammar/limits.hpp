@@ -10,7 +10,9 @@ namespace bailey::grammar {
 
 #define BAILEY_LIMIT_RULES(RULE)                                                                        \
     RULE(zero, "a limit of 0 lets no command start; write how much it may use, or leave the limit out") \
-    RULE(tiny, "a memory limit counts bytes, and below 1_MiB no program starts; write a unit, such as 512_MiB")
+    RULE(tiny, "a memory limit counts bytes, and below 1_MiB no program starts; write a unit, such as 512_MiB") \
+    RULE(huge, "a limit this large bounds nothing; leave the limit out")                                       \
+    RULE(few, "a shell needs 8 open files to set the others right; write 8 or more")
 
 #define BAILEY_ENUMERATOR(kind, sentence) kind,
 #define BAILEY_CASE(kind, sentence) \
@@ -39,11 +41,13 @@ struct refused_limit {
 #undef BAILEY_ENUMERATOR
 #undef BAILEY_LIMIT_RULES
 
-enum class LimitUse { any, memory };
+enum class LimitUse { any, memory, open_files };
 
 [[nodiscard]] constexpr Fault<LimitFault> limit_fault(std::uint64_t value, LimitUse use) {
     if (value == 0) return {LimitFault::zero, 0};
     if (use == LimitUse::memory && value < (std::uint64_t{1} << 20)) return {LimitFault::tiny, 0};
+    if (use == LimitUse::open_files && value < 8) return {LimitFault::few, 0};
+    if (value > (std::uint64_t{1} << 60)) return {LimitFault::huge, 0};
     return {};
 }
 

@@ -296,6 +296,10 @@ namespace runtime {
 [[nodiscard]] inline PolicyFile from_json(std::string_view text) {
     PolicyFile file;
     policy_file::Reader reader{file};
+    if (text.find_first_not_of(" \t\r\n") == text.npos) {
+        reader.refuse("the policy file is empty; write {} for one without policies");
+        return file;
+    }
     const auto root = policy_file::parse(text, reader);
     if (!root) return file;
     using policy_file::Value;
@@ -347,7 +351,7 @@ namespace runtime {
     return file;
 }
 
-/// A boundary as a policy file: `from_json(to_json(b))` adds up to the same. Holds the values of variables and the proxy's URL with
+/// A boundary as a policy file: `from_json(to_json(b))` adds up to the same, but for values that are no UTF-8, whose bytes become U+FFFD. Holds the values of variables and the proxy's URL with
 /// its password: treat it as a secret where they are.
 [[nodiscard]] inline std::string to_json(const Boundary& boundary) {
     auto file = nlohmann::ordered_json::object();

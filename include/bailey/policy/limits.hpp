@@ -40,7 +40,7 @@ consteval std::uint64_t size_literal() {
         return sum;
     }();
     static_assert(!whole || value.has_value(), "bailey: a size fits into 64 bits; write a smaller one, or leave the limit out");
-    return value.value_or(0) * Unit;
+    return value.value_or(1024) * Unit;  // one error is enough
 }
 
 }  // namespace policy
@@ -62,7 +62,7 @@ consteval std::uint64_t operator""_GiB() {
 }  // namespace literals
 
 /// CPU time of each process, in seconds: `CpuTimeLimit<60>`. The kernel kills a process that used more. Default: no limit.
-/// Errors: 0 does not compile. Limits: per process, so a command that starts many is bounded by `RunOptions::timeout`.
+/// Errors: 0 and more than 2^60 do not compile, here and below. Limits: per process, so a command that starts many is bounded by `RunOptions::timeout`.
 /// Of two limits of one kind the smaller holds, here and below.
 template <std::uint64_t Seconds>
 struct CpuTimeLimit {
@@ -87,7 +87,7 @@ struct ProcessLimit {
     void apply(Boundary& boundary) const { policy::tighten(boundary.limits.processes, Count); }
 };
 
-/// The largest file that can be written, in bytes: `FileSizeLimit<100_MiB>`. Writes beyond fail, and by default end the program.
+/// The largest file that can be written, in bytes, rounded up to a whole KiB: `FileSizeLimit<100_MiB>`. Writes beyond fail, and by default end the program.
 /// Default: no limit. Errors: 0 does not compile.
 template <std::uint64_t Bytes>
 struct FileSizeLimit {
@@ -95,11 +95,11 @@ struct FileSizeLimit {
     void apply(Boundary& boundary) const { policy::tighten(boundary.limits.file_size_bytes, Bytes); }
 };
 
-/// Files, pipes and sockets that each process can hold open: `OpenFileLimit<256>`. Default: the host's limit. Errors: 0 does not
-/// compile.
+/// Files, pipes and sockets that each process can hold open: `OpenFileLimit<256>`. Default: the host's limit. Errors: less than
+/// 8 does not compile.
 template <std::uint64_t Count>
 struct OpenFileLimit {
-    static_assert(grammar::accepts_limit<Count>());
+    static_assert(grammar::accepts_limit<Count, grammar::LimitUse::open_files>());
     void apply(Boundary& boundary) const { policy::tighten(boundary.limits.open_files, Count); }
 };
 

@@ -69,7 +69,8 @@ inline void upstream_proxy(Boundary& boundary, std::string_view url) {
 /// An entry names one host as it is spelled in requests, or with `*.` all hosts below a domain, at any depth and without the
 /// domain itself; a port narrows it to that port. Upper and lower case are alike. `DomainDenylist` wins over it. Default: no
 /// host. Errors: what is no host and what is too wide (`"*"`, `"*.com"`, `"*.co.uk"`) does not compile. Limits: hosts are
-/// compared by name at srt's proxy, so a program that ignores `HTTP_PROXY` and its kin reaches nothing. An IP address and a name
+/// compared by name at srt's proxy, so a program that ignores `HTTP_PROXY` and its kin reaches nothing; nor does one that heeds srt's
+/// `NO_PROXY` reach `localhost` and private addresses, until `EnvValue<"NO_PROXY", "">` and `EnvValue<"no_proxy", "">` empty it. An IP address and a name
 /// are two entries, even where one resolves to the other.
 template <fixed_string... Domains>
 struct DomainAllowlist {

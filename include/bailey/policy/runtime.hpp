@@ -184,7 +184,8 @@ struct Limits {
                       grammar::LimitUse::memory);
         policy::limit(boundary, "runtime::Limits, processes", processes, boundary.limits.processes);
         policy::limit(boundary, "runtime::Limits, file_size_bytes", file_size_bytes, boundary.limits.file_size_bytes);
-        policy::limit(boundary, "runtime::Limits, open_files", open_files, boundary.limits.open_files);
+        policy::limit(boundary, "runtime::Limits, open_files", open_files, boundary.limits.open_files,
+                      grammar::LimitUse::open_files);
     }
 };
 

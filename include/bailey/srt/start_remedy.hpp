@@ -14,13 +14,14 @@ namespace bailey::srt {
     struct Known {
         std::string_view part, remedy;
     };
-    constexpr std::array<Known, 6> known{{
+    constexpr std::array<Known, 7> known{{
         {"Creating new namespace failed", no_namespaces},
         {"No permissions to create new namespace", no_namespaces},
         {"setting up uid map", no_namespaces},
         {"RTM_NEWADDR", no_namespaces},
         {"Can't mount proc", "parts of /proc are covered here, as in containers, and the kernel lets no sandbox have a /proc while no whole one is to "
                              "be seen; as root, before the host program starts: mount -t proc proc /proc, or use a container that does not mask /proc"},
+        {"execvp", "a read denial that covers the shell or its libraries, such as one of /usr, /bin or /lib, lets no command start; deny what is inside them"},
         {"CAP_SETFCAP", "run as an ordinary user, or give the container's root the capability CAP_SETFCAP"},
     }};
     for (const auto& [part, remedy] : known) {

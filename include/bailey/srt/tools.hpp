@@ -224,7 +224,7 @@ private:
             return ::read(file.get(), bytes, sizeof bytes) == 2 ? std::string{bytes, 2} : std::string{};
         }();
         if (name.starts_with("node") && beginning != "#!") return {};
-        return unavailable(text::concat({"node ", paths::quoted(found_.node), " is a version manager's shim; set Tools::node to the real node"}));
+        return unavailable(text::concat({"node ", paths::quoted(found_.node), " is no node, or a version manager's shim; set Tools::node to the real node"}));
     }
 
     [[nodiscard]] Result<void> trust(std::string_view name, const std::string& path) const {
