@@ -32,7 +32,7 @@ TEST_CASE("what programs say of a refusal names what was refused, and only what 
     const bailey::Boundary boundary{.root = "/usr/share", .allowed_domains = {"ok.example"}, .denied_domains = {"no.ok.example"}};
     using Case = std::pair<std::string_view, std::string_view>;
     // As git, touch, bash, python, node, rm, curl, ssh, wget, pip, npm and go print them.
-    for (const auto& [line, subject] : {
+    for (const Case& one : {
              Case{"touch: cannot touch '/usr/x': Read-only file system", "/usr/x"},
              Case{"bash: line 1: /usr/x: Read-only file system", "/usr/x"},
              Case{"OSError: [Errno 30] Read-only file system: '/usr/x'", "/usr/x"},
@@ -61,6 +61,7 @@ TEST_CASE("what programs say of a refusal names what was refused, and only what 
              Case{"GET https://a.example/ 200", ""},
              Case{"403 ://", ""},
          }) {
+        const auto line = one.first, subject = one.second;
         CAPTURE(line);
         const auto found = bailey::srt::Guesses{boundary, "/usr"}.of({line, 1});
         REQUIRE(found.size() == (subject.empty() ? 0 : 1));
