@@ -31,8 +31,8 @@ concept LiteralPolicy = Policy<P> && std::is_empty_v<P> && std::default_initiali
 /// A directory in which any command line can be run, bounded by the kernel. Without a policy: reads the workspace, /tmp and the
 /// system, writes the workspace and /tmp, reaches no network, inherits nothing. docs/policies.md has the table.
 ///
-/// One workspace may be used from many threads at once; a copy is the same workspace. A moved-from workspace can only be destroyed or assigned to. Everything
-/// that throws has a twin try_… that returns a Result; with -fno-exceptions only those exist.
+/// One workspace may be used from many threads at once; a copy is the same workspace. A moved-from workspace can only be destroyed or
+/// assigned to. Everything that throws has a twin try_… that returns a Result; with -fno-exceptions only those exist.
 template <Policy... Ps>
 class Workspace : public Commands {
 public:
@@ -90,7 +90,8 @@ public:
     [[nodiscard]] Result<Session> try_open_session(SessionOptions options = {}) const { return Session::open(sandbox_, std::move(options)); }
 
     /// The host's own file access on the agent's behalf: beneath the root, through no symlink, denied what commands
-    /// are denied. A path is relative to the root, or begins with root(); `~` is a name like others. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
+    /// are denied. A path is relative to the root, or begins with root(); `~` is a name like others. Reads at most 64 MiB; writes
+    /// replace the file as a whole, and never one that the host would run by itself.
     /// Lists give sorted names, those of directories with a "/" behind; what is removed is a file, a link or an empty directory.
     [[nodiscard]] Result<std::string> try_read_text(std::string_view path) const { return files::read_text(sandbox_->root(), boundary(), path); }
     [[nodiscard]] Result<void> try_write_text(std::string_view path, std::string_view content) const {

@@ -874,7 +874,7 @@ public:
         if (resolve_root() && boundary_.refusals.empty()) {
             resolve_denials(boundary_.read_denials, "read denial");
             resolve_denials(boundary_.write_denials, "write denial");
-            check_denials_against_root();
+            check_denials();
             resolve_write_grants();
             resolve_read_grants();
             note_idle_denials();
@@ -942,10 +942,6 @@ private:
             const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
             const auto denial = resolve_path(spelled, what);
             if (!denial) continue;
-            if (&denials == &boundary_.read_denials && paths::is_within_any(*denial, defaults::kernel_paths)) {
-                refuse(text::concat({"bailey: the read denial ", paths::quoted(spelled), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
-                continue;
-            }
             if (is_link)
                 note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
             if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
@@ -955,10 +951,12 @@ private:
         denials = std::move(resolved);
     }
 
-    void check_denials_against_root() {
+    void check_denials() {
         for (const auto& denial : boundary_.read_denials) {
             if (denial == boundary_.root) {
                 refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is the workspace root itself: no command could work there; deny what is inside it"}));
+            } else if (paths::is_within_any(denial, defaults::kernel_paths)) {
+                refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
             } else if (paths::is_beneath(boundary_.root, denial)) {
                 note(text::concat({"read denial ", paths::quoted(denial), " lies above the workspace root, which stays readable"}));
             }
@@ -1104,14 +1102,17 @@ private:
 
     /// What srt sets: localhost, loopback, link-local and private ranges.
     [[nodiscard]] static bool is_in_no_proxy(std::string_view domain) {
-        constexpr std::array<std::string_view, 6> beginnings{"localhost", "127.0.0.1", "[::1]", "169.254.", "10.", "192.168."};
-        const auto begins = [&](std::string_view beginning) { return domain.starts_with(beginning); };
-        if (domain.starts_with("172.")) {
-            const int second = std::atoi(std::string{domain.substr(4, 3)}.c_str());
-            return second >= 16 && second <= 31;
-        }
-        return std::any_of(beginnings.begin(), beginnings.end(), begins) && domain.find_first_not_of("0123456789.:[]") == (domain.starts_with("localhost") ? 0 : domain.npos) &&
-               (!domain.starts_with("localhost") || domain.size() == 9 || domain[9] == ':');
+        struct Range {
+            std::string_view network;
+            unsigned bits;
+        };
+        constexpr std::array<Range, 5> ranges{{{"127.0.0.1", 32}, {"169.254.0.0", 16}, {"10.0.0.0", 8}, {"172.16.0.0", 12}, {"192.168.0.0", 16}}};
+        const auto host = hosts::split(domain).host;
+        const auto address = hosts::address_of(host);
+        if (!address.valid) return host == "localhost";
+        return address == hosts::address_of("[::1]") || std::any_of(ranges.begin(), ranges.end(), [&](const Range& range) {
+            return address.high == 0 && (address.low ^ hosts::address_of(range.network).low) >> (32 - range.bits) == 0;
+        });
     }
     [[nodiscard]] bool sets_no_proxy() const {
         const auto names = [](const EnvironmentEntry& entry) { return entry.first == "no_proxy" || entry.first == "NO_PROXY"; };
@@ -9929,8 +9930,10 @@ private:
         const bool good = size > 0 && std::string_view{bytes, static_cast<std::size_t>(size)} == ready_word && memory && settling_->fingerprint.still_since(settling_->begun) &&
                           fingerprint(*memory, settling_->script) == settling_->fingerprint;
         // Not bubblewrap itself and the first process inside, with which srt's relays end: they take longer.
-        if (good) settling_->child.holders = process::holders_of(settling_->child.out, settling_->child.pid, 2);
-        settling_->child.sandbox = process::first_in_namespace(settling_->child.pid, sandbox_->pid_namespaces());
+        if (good) {
+            settling_->child.holders = process::holders_of(settling_->child.out, settling_->child.pid, 2);
+            settling_->child.sandbox = process::first_in_namespace(settling_->child.pid, sandbox_->pid_namespaces());
+        }
         const std::lock_guard lock{mutex_};
         settling_->made = process::Clock::now();
         if (!good) {
@@ -11041,8 +11044,8 @@ concept LiteralPolicy = Policy<P> && std::is_empty_v<P> && std::default_initiali
 /// A directory in which any command line can be run, bounded by the kernel. Without a policy: reads the workspace, /tmp and the
 /// system, writes the workspace and /tmp, reaches no network, inherits nothing. docs/policies.md has the table.
 ///
-/// One workspace may be used from many threads at once; a copy is the same workspace. A moved-from workspace can only be destroyed or assigned to. Everything
-/// that throws has a twin try_… that returns a Result; with -fno-exceptions only those exist.
+/// One workspace may be used from many threads at once; a copy is the same workspace. A moved-from workspace can only be destroyed or
+/// assigned to. Everything that throws has a twin try_… that returns a Result; with -fno-exceptions only those exist.
 template <Policy... Ps>
 class Workspace : public Commands {
 public:
@@ -11100,7 +11103,8 @@ public:
     [[nodiscard]] Result<Session> try_open_session(SessionOptions options = {}) const { return Session::open(sandbox_, std::move(options)); }
 
     /// The host's own file access on the agent's behalf: beneath the root, through no symlink, denied what commands
-    /// are denied. A path is relative to the root, or begins with root(); `~` is a name like others. Reads at most 64 MiB; writes replace the file as a whole, and never one that the host would run by itself.
+    /// are denied. A path is relative to the root, or begins with root(); `~` is a name like others. Reads at most 64 MiB; writes
+    /// replace the file as a whole, and never one that the host would run by itself.
     /// Lists give sorted names, those of directories with a "/" behind; what is removed is a file, a link or an empty directory.
     [[nodiscard]] Result<std::string> try_read_text(std::string_view path) const { return files::read_text(sandbox_->root(), boundary(), path); }
     [[nodiscard]] Result<void> try_write_text(std::string_view path, std::string_view content) const {

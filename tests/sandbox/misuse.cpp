@@ -1,6 +1,7 @@
 // What hosts get wrong: said in words, or what was meant; never a crash, and never in silence.
 #include "support.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <stdexcept>
@@ -127,6 +128,22 @@ TEST_CASE("policies that contradict one another, or could not hold, are refused"
     const auto hidden = workspace(root.path(), bailey::runtime::DenyRead{"/usr"}).try_run("true");
     REQUIRE_FALSE(hidden.has_value());
     CHECK(says(hidden.error().what(), "deny what is inside them"));
+}
+
+TEST_CASE("a domain that clients do not ask the proxy for is noted, unless NO_PROXY is set") {
+    TempDir root;
+    const auto notes_it = [&](const std::string& domain, auto... policies) {
+        const auto made = bailey::Workspace<bailey::runtime::DomainAllowlist, decltype(policies)...>::open(root.path(), bailey::runtime::DomainAllowlist{domain}, policies...);
+        REQUIRE(made.has_value());
+        const auto& notes = made->boundary().notes;
+        return std::any_of(notes.begin(), notes.end(), [](const std::string& note) { return note.find("is within srt's NO_PROXY") != note.npos; });
+    };
+    for (const std::string domain : {"localhost", "localhost:8080", "127.0.0.1:80", "[::1]:443", "10.1.2.3", "172.16.0.1", "172.31.9.9:1", "192.168.1.1", "169.254.1.1"}) {
+        CAPTURE(domain);
+        CHECK(notes_it(domain));
+        CHECK_FALSE(notes_it(domain, bailey::EnvValue<"NO_PROXY", "">{}));
+    }
+    for (const std::string domain : {"172.32.0.1", "11.0.0.1", "127.0.0.2", "[2001:db8::1]", "localhost.example"}) CHECK_FALSE(notes_it(domain));
 }
 
 TEST_CASE("what a user's own policy appends is held to the rules, and what it throws comes out") {

@@ -19,6 +19,7 @@
 #include <bailey/base/platform.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/defaults.hpp>
+#include <bailey/boundary/hosts.hpp>
 #include <bailey/boundary/linked_worktree.hpp>
 #include <bailey/boundary/paths.hpp>
 
@@ -69,7 +70,7 @@ public:
         if (resolve_root() && boundary_.refusals.empty()) {
             resolve_denials(boundary_.read_denials, "read denial");
             resolve_denials(boundary_.write_denials, "write denial");
-            check_denials_against_root();
+            check_denials();
             resolve_write_grants();
             resolve_read_grants();
             note_idle_denials();
@@ -137,10 +138,6 @@ private:
             const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
             const auto denial = resolve_path(spelled, what);
             if (!denial) continue;
-            if (&denials == &boundary_.read_denials && paths::is_within_any(*denial, defaults::kernel_paths)) {
-                refuse(text::concat({"bailey: the read denial ", paths::quoted(spelled), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
-                continue;
-            }
             if (is_link)
                 note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
             if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
@@ -150,10 +147,12 @@ private:
         denials = std::move(resolved);
     }
 
-    void check_denials_against_root() {
+    void check_denials() {
         for (const auto& denial : boundary_.read_denials) {
             if (denial == boundary_.root) {
                 refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is the workspace root itself: no command could work there; deny what is inside it"}));
+            } else if (paths::is_within_any(denial, defaults::kernel_paths)) {
+                refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
             } else if (paths::is_beneath(boundary_.root, denial)) {
                 note(text::concat({"read denial ", paths::quoted(denial), " lies above the workspace root, which stays readable"}));
             }
@@ -299,14 +298,17 @@ private:
 
     /// What srt sets: localhost, loopback, link-local and private ranges.
     [[nodiscard]] static bool is_in_no_proxy(std::string_view domain) {
-        constexpr std::array<std::string_view, 6> beginnings{"localhost", "127.0.0.1", "[::1]", "169.254.", "10.", "192.168."};
-        const auto begins = [&](std::string_view beginning) { return domain.starts_with(beginning); };
-        if (domain.starts_with("172.")) {
-            const int second = std::atoi(std::string{domain.substr(4, 3)}.c_str());
-            return second >= 16 && second <= 31;
-        }
-        return std::any_of(beginnings.begin(), beginnings.end(), begins) && domain.find_first_not_of("0123456789.:[]") == (domain.starts_with("localhost") ? 0 : domain.npos) &&
-               (!domain.starts_with("localhost") || domain.size() == 9 || domain[9] == ':');
+        struct Range {
+            std::string_view network;
+            unsigned bits;
+        };
+        constexpr std::array<Range, 5> ranges{{{"127.0.0.1", 32}, {"169.254.0.0", 16}, {"10.0.0.0", 8}, {"172.16.0.0", 12}, {"192.168.0.0", 16}}};
+        const auto host = hosts::split(domain).host;
+        const auto address = hosts::address_of(host);
+        if (!address.valid) return host == "localhost";
+        return address == hosts::address_of("[::1]") || std::any_of(ranges.begin(), ranges.end(), [&](const Range& range) {
+            return address.high == 0 && (address.low ^ hosts::address_of(range.network).low) >> (32 - range.bits) == 0;
+        });
     }
     [[nodiscard]] bool sets_no_proxy() const {
         const auto names = [](const EnvironmentEntry& entry) { return entry.first == "no_proxy" || entry.first == "NO_PROXY"; };

@@ -605,8 +605,10 @@ private:
         const bool good = size > 0 && std::string_view{bytes, static_cast<std::size_t>(size)} == ready_word && memory && settling_->fingerprint.still_since(settling_->begun) &&
                           fingerprint(*memory, settling_->script) == settling_->fingerprint;
         // Not bubblewrap itself and the first process inside, with which srt's relays end: they take longer.
-        if (good) settling_->child.holders = process::holders_of(settling_->child.out, settling_->child.pid, 2);
-        settling_->child.sandbox = process::first_in_namespace(settling_->child.pid, sandbox_->pid_namespaces());
+        if (good) {
+            settling_->child.holders = process::holders_of(settling_->child.out, settling_->child.pid, 2);
+            settling_->child.sandbox = process::first_in_namespace(settling_->child.pid, sandbox_->pid_namespaces());
+        }
         const std::lock_guard lock{mutex_};
         settling_->made = process::Clock::now();
         if (!good) {
