@@ -1,6 +1,7 @@
 // The ways to run a command: the same in a workspace and in a session of it.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <memory>
 #include <span>

@@ -66,6 +66,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <thread>
 #include <time.h>
 #include <type_traits>

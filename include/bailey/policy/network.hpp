@@ -1,9 +1,11 @@
 // Which hosts a command can reach. Without any of these there is no network at all.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <bailey/base/fixed_string.hpp>

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // One descriptor that becomes readable when there is something to do: any of several descriptors, or a moment in time.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #if defined(__linux__)

@@ -1,6 +1,7 @@
 // Ends what the kill of a group has missed: processes in sessions of their own, told by a text in their command line.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>

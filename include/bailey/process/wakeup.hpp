@@ -1,6 +1,8 @@
 // Wakes whoever waits on a Readiness, from any thread.
 #pragma once
 
+#include <utility>
+
 #include <unistd.h>
 
 #include <bailey/base/error.hpp>

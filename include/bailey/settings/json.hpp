@@ -1,6 +1,7 @@
 // Writes JSON, and only writes: objects and arrays of strings and truths, which is all that srt's settings are made of.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,7 @@
 // One broker: srt's library in a node process that wraps sandboxes for a session, and filters their network.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
-#include <cerrno>
 #include <cstdlib>
 #include <deque>
 #include <exception>
