@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/grammar/environment.hpp>
 #include <bailey/run.hpp>
 #include <bailey/running.hpp>

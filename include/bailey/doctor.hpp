@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/srt/tools.hpp>
 #include <bailey/workspace.hpp>
@@ -30,7 +31,7 @@ struct Check {
 
     char root[] = "/tmp/bailey-doctor-XXXXXX";
     if (::mkdtemp(root) == nullptr) {
-        checks.push_back({"sandbox", false, process::system_error(text::concat({"mkdtemp(", paths::quoted(root), ")"})).what()});
+        checks.push_back({"sandbox", false, process::system_error(text::concat({"mkdtemp(", text::quoted(root), ")"})).what()});
         return checks;
     }
     if (auto workspace = Workspace<>::open(root); !workspace) {

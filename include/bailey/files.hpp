@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/paths.hpp>
 #include <bailey/boundary/permits.hpp>
@@ -41,7 +42,7 @@ struct Place {
 
 [[nodiscard]] inline Result<Place> place(const Boundary& boundary, std::string_view path) {
     const auto refused = [&](std::string_view why) {
-        return Error{ErrorCode::policy, text::concat({"bailey: the path ", paths::quoted(path), " ", why, "; name a file inside the workspace ", paths::quoted(boundary.root)})};
+        return Error{ErrorCode::policy, text::concat({"bailey: the path ", text::quoted(path), " ", why, "; name a file inside the workspace ", text::quoted(boundary.root)})};
     };
     if (path.empty()) return refused("is empty");
     if (path.find('\0') != std::string_view::npos) return refused("contains a NUL byte");
@@ -67,13 +68,13 @@ struct Place {
 [[nodiscard]] inline Result<Place> place_below_root(const Boundary& boundary, std::string_view path) {
     auto found = place(boundary, path);
     if (found && found->name.empty())
-        return Error{ErrorCode::policy, text::concat({"bailey: the path ", paths::quoted(path), " is the root itself; name a file inside the workspace ", paths::quoted(boundary.root)})};
+        return Error{ErrorCode::policy, text::concat({"bailey: the path ", text::quoted(path), " is the root itself; name a file inside the workspace ", text::quoted(boundary.root)})};
     return found;
 }
 
 [[nodiscard]] inline Result<void> checked(const verdict::Verdict& verdict, std::string_view doing, std::string_view path) {
     if (verdict.allowed) return {};
-    return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(path), " is denied: ", bailey::detail::in_words(verdict.rule, verdict.subject)})};
+    return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(path), " is denied: ", bailey::detail::in_words(verdict.rule, verdict.subject)})};
 }
 // What decides inside the workspace needs no other places.
 [[nodiscard]] inline Result<void> check_read(const Boundary& boundary, const Place& place, std::string_view doing) {
@@ -94,7 +95,7 @@ struct Place {
         default: reason = std::strerror(error);
     }
     const bool refused = error == ELOOP || error == ENOTDIR || error == EINVAL || error == EFBIG || error == ENXIO;
-    return {refused ? ErrorCode::policy : ErrorCode::process, text::concat({"bailey: cannot ", verb, " ", paths::quoted(path), ": ", reason}), error};
+    return {refused ? ErrorCode::policy : ErrorCode::process, text::concat({"bailey: cannot ", verb, " ", text::quoted(path), ": ", reason}), error};
 }
 
 }  // namespace detail

@@ -14,6 +14,7 @@
 #endif
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/process/process.hpp>
 #include <bailey/run.hpp>
 #include <bailey/srt/guard.hpp>

@@ -6,38 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include <bailey/base/text.hpp>
 #include <bailey/base/violation.hpp>
-#include <bailey/boundary/paths.hpp>
 #include <bailey/settings/json.hpp>
 
 namespace bailey {
-
-namespace detail {
-/// In quotes, and in printable ASCII but for letters of other scripts: no line of its own, and nothing that turns the text around.
-[[nodiscard]] inline std::string plain(std::string_view subject) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string text;
-    const auto spell_out = [&](std::string_view bytes) {
-        for (const char byte : bytes) text += text::concat({"\\x", hex.substr(static_cast<unsigned char>(byte) >> 4, 1), hex.substr(byte & 15, 1)});
-    };
-    const auto quoted = paths::quoted(subject);
-    for (std::string_view rest = quoted; !rest.empty();) {
-        const auto size = paths::utf8_character(rest);
-        const auto character = rest.substr(0, size == 0 ? 1 : size);
-        rest.remove_prefix(character.size());
-        // C1 controls (U+0080-9F), U+2000-206F (separators, marks of direction) and U+FEFF; what is no UTF-8
-        const bool steers = size == 0 || (size == 2 && character[0] == '\xC2' && static_cast<unsigned char>(character[1]) < 0xA0) ||
-                            (size == 3 && character[0] == '\xE2' && (character[1] == '\x80' || (character[1] == '\x81' && static_cast<unsigned char>(character[2]) < 0xB0))) ||
-                            character == "\xEF\xBB\xBF";
-        if (steers) {
-            spell_out(character);
-        } else {
-            text += character;
-        }
-    }
-    return text;
-}
-}  // namespace detail
 
 /// A paragraph that tells a model what stopped its command and what could be done, one line for each; empty when there is nothing to
 /// tell. Subjects are quoted, so that a file's name cannot pretend to be an instruction on a line of its own.
@@ -55,7 +28,7 @@ namespace detail {
             case ViolationKind::setuid_file: what = "may not leave setuid or setgid"; break;
             case ViolationKind::limit: what = "ran into a limit on"; break;
         }
-        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", detail::plain(violation.subject), ": ", violation.rule, ". Remedy: ", violation.remedy, ".\n"});
+        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", text::quoted(violation.subject), ": ", violation.rule, ". Remedy: ", violation.remedy, ".\n"});
     }
     return text + "Do not try to get around it; where the remedy is a policy, only the user can grant it.\n";
 }
@@ -66,9 +39,9 @@ namespace detail {
     for (const auto& violation : violations) {
         settings::JsonObject object;
         object.string("kind", to_string(violation.kind));
-        object.string("subject", paths::to_utf8(violation.subject));
-        object.string("rule", paths::to_utf8(violation.rule));
-        object.string("remedy", paths::to_utf8(violation.remedy));
+        object.string("subject", text::to_utf8(violation.subject));
+        object.string("rule", text::to_utf8(violation.rule));
+        object.string("remedy", text::to_utf8(violation.remedy));
         object.truth("certain", violation.certain);
         json += (json.size() == 1 ? "" : ", ") + object.str();
     }

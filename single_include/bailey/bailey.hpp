@@ -122,13 +122,6 @@ struct fixed_string {
 
 namespace bailey::text {
 
-/// For the library's own sentences: a format string would cost every user's compiler an instantiation for each of them.
-[[nodiscard]] inline std::string concat(std::initializer_list<std::string_view> parts) {
-    std::string joined;
-    for (const auto part : parts) joined += part;
-    return joined;
-}
-
 #if defined(BAILEY_USE_STD_FORMAT)
 template <class T>
 using formatter = std::formatter<T>;
@@ -444,6 +437,83 @@ struct Boundary {
 
 }  // namespace bailey
 
+// ---- bailey/base/text.hpp ----
+// Text that is put together, and text from outside that is shown to people and models.
+
+namespace bailey::text {
+
+/// For the library's own sentences: a format string would cost every user's compiler an instantiation for each of them.
+[[nodiscard]] inline std::string concat(std::initializer_list<std::string_view> parts) {
+    std::string joined;
+    for (const auto part : parts) joined += part;
+    return joined;
+}
+
+/// The size of the character that the text begins with, or 0 where that is no UTF-8.
+[[nodiscard]] constexpr std::size_t utf8_character(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+    const auto follows = [&](std::size_t at) { return (byte(at) & 0xC0U) == 0x80U; };
+    const unsigned first = byte(0);
+    if (first < 0x80U) return text.empty() ? 0 : 1;
+    if (first >= 0xC2U && first <= 0xDFU && follows(1)) return 2;
+    if (first >= 0xE0U && first <= 0xEFU && follows(1) && follows(2) && !(first == 0xE0U && byte(1) < 0xA0U) && !(first == 0xEDU && byte(1) > 0x9FU)) return 3;
+    if (first >= 0xF0U && first <= 0xF4U && follows(1) && follows(2) && follows(3) && !(first == 0xF0U && byte(1) < 0x90U) && !(first == 0xF4U && byte(1) > 0x8FU)) return 4;
+    return 0;
+}
+
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const auto size = utf8_character(text);
+        if (size == 0) return false;
+        text.remove_prefix(size);
+    }
+    return true;
+}
+
+/// Each byte that is no UTF-8 becomes U+FFFD.
+[[nodiscard]] inline std::string to_utf8(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const auto size = utf8_character(text);
+        result += size == 0 ? std::string_view{"\xEF\xBF\xBD"} : text.substr(0, size);
+        text.remove_prefix(size == 0 ? 1 : size);
+    }
+    return result;
+}
+
+/// Where control characters (C0, DEL, C1) would steer a terminal, separators and marks of direction (U+2000-206F, U+FEFF) deceive a
+/// reader, and bytes that are no UTF-8 spoil what holds them.
+[[nodiscard]] constexpr bool is_plain(std::string_view character) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(character[at]); };
+    switch (utf8_character(character)) {
+        case 0: return false;
+        case 1: return byte(0) >= 0x20 && byte(0) != 0x7F;
+        case 2: return !(byte(0) == 0xC2 && byte(1) < 0xA0);
+        case 3: return !(byte(0) == 0xE2 && (byte(1) == 0x80 || (byte(1) == 0x81 && byte(2) < 0xB0))) && character != "\xEF\xBB\xBF";
+        default: return true;
+    }
+}
+
+/// In quotes, on one line, as it is but for what is not plain: its bytes are written \xNN.
+[[nodiscard]] inline std::string quoted(std::string_view text) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string result = "\"";
+    while (!text.empty()) {
+        const auto size = utf8_character(text);
+        const auto character = text.substr(0, size == 0 ? 1 : size);
+        text.remove_prefix(character.size());
+        if (character == "\"" || character == "\\") result += '\\';
+        if (is_plain(character)) {
+            result += character;
+        } else {
+            for (const char byte : character) result += concat({"\\x", hex.substr(static_cast<unsigned char>(byte) >> 4, 1), hex.substr(static_cast<unsigned char>(byte) & 15, 1)});
+        }
+    }
+    return result += '"';
+}
+
+}  // namespace bailey::text
+
 // ---- bailey/boundary/defaults.hpp ----
 // What a workspace has without any policy: the documented defaults, in one place.
 
@@ -734,59 +804,6 @@ inline void sort_once(std::vector<std::string>& list) {
     }
 }
 
-/// The size of the character that the text begins with, or 0 where that is no UTF-8.
-[[nodiscard]] constexpr std::size_t utf8_character(std::string_view text) {
-    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-    const auto follows = [&](std::size_t at) { return (byte(at) & 0xC0U) == 0x80U; };
-    const unsigned first = byte(0);
-    if (first < 0x80U) return text.empty() ? 0 : 1;
-    if (first >= 0xC2U && first <= 0xDFU && follows(1)) return 2;
-    if (first >= 0xE0U && first <= 0xEFU && follows(1) && follows(2) && !(first == 0xE0U && byte(1) < 0xA0U) && !(first == 0xEDU && byte(1) > 0x9FU)) return 3;
-    if (first >= 0xF0U && first <= 0xF4U && follows(1) && follows(2) && follows(3) && !(first == 0xF0U && byte(1) < 0x90U) && !(first == 0xF4U && byte(1) > 0x8FU)) return 4;
-    return 0;
-}
-
-/// srt reads its settings as JSON, which holds only valid UTF-8.
-[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
-        const auto size = utf8_character(text);
-        if (size == 0) return false;
-        text.remove_prefix(size);
-    }
-    return true;
-}
-
-/// Each byte that is no UTF-8 becomes U+FFFD.
-[[nodiscard]] inline std::string to_utf8(std::string_view text) {
-    std::string result;
-    while (!text.empty()) {
-        const auto size = utf8_character(text);
-        result += size == 0 ? std::string_view{"\xEF\xBF\xBD"} : text.substr(0, size);
-        text.remove_prefix(size == 0 ? 1 : size);
-    }
-    return result;
-}
-
-/// For error texts: quoted, with what a terminal would not show spelled out.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string result = "\"";
-    for (char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            result += '\\';
-            result += c;
-        } else if (byte < 0x20 || byte == 0x7F) {
-            result += "\\x";
-            result += hex[byte >> 4];
-            result += hex[byte & 15];
-        } else {
-            result += c;
-        }
-    }
-    return result += '"';
-}
-
 }  // namespace bailey::paths
 
 // ---- bailey/boundary/linked_worktree.hpp ----
@@ -897,18 +914,18 @@ private:
     bool resolve_root() {
         if (spelled_root_.empty()) return refuse("bailey: the workspace root is empty; write \".\" for the current directory");
         if (spelled_root_.find('\0') != std::string::npos)
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " contains a NUL byte, which no path can; name a directory"}));
+            return refuse(text::concat({"bailey: the workspace root ", text::quoted(spelled_root_), " contains a NUL byte, which no path can; name a directory"}));
         const auto root = paths::real(expand_home(spelled_root_));
         if (!root)
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " cannot be opened: ", std::strerror(errno), "; create the directory first"}));
+            return refuse(text::concat({"bailey: the workspace root ", text::quoted(spelled_root_), " cannot be opened: ", std::strerror(errno), "; create the directory first"}));
         struct stat status {};
         if (::stat(root->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " is not a directory; name the one that it lies in"}));
+            return refuse(text::concat({"bailey: the workspace root ", text::quoted(spelled_root_), " is not a directory; name the one that it lies in"}));
         if (*root == "/")
             return refuse("bailey: the workspace root is \"/\": everything would be writable; choose the directory of the work");
         if (paths::is_within_any(*root, defaults::kernel_paths))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(*root), " is part of the kernel's own file systems; choose the directory of the work"}));
-        if (!paths::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
+            return refuse(text::concat({"bailey: the workspace root ", text::quoted(*root), " is part of the kernel's own file systems; choose the directory of the work"}));
+        if (!text::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
         boundary_.root = *root;
         return true;
     }
@@ -922,15 +939,15 @@ private:
     std::optional<std::string> resolve_path(const std::string& spelled, std::string_view what) {
         if (spelled.empty()) return refuse_path(text::concat({"bailey: ", what, " is empty; name a path"}));
         if (spelled.find('\0') != std::string::npos)
-            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " contains a NUL byte"}));
-        if (!paths::is_utf8(spelled)) return refuse_path(not_utf8(what, spelled));
+            return refuse_path(text::concat({"bailey: ", what, " ", text::quoted(spelled), " contains a NUL byte"}));
+        if (!text::is_utf8(spelled)) return refuse_path(not_utf8(what, spelled));
         std::string path = expand_home(spelled);
         if (!path.starts_with('/')) path = paths::join(boundary_.root, path);
         auto resolved = paths::real_as_far_as_it_exists(path);
         if (!resolved)
-            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " cannot be resolved (a loop of symlinks, a symlink to nothing, or no permission); name the path it should lead to"}));
-        if (*resolved == "/") return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " is the whole file system; name the directories"}));
-        if (!paths::is_utf8(*resolved)) return refuse_path(not_utf8(what, *resolved));
+            return refuse_path(text::concat({"bailey: ", what, " ", text::quoted(spelled), " cannot be resolved (a loop of symlinks, a symlink to nothing, or no permission); name the path it should lead to"}));
+        if (*resolved == "/") return refuse_path(text::concat({"bailey: ", what, " ", text::quoted(spelled), " is the whole file system; name the directories"}));
+        if (!text::is_utf8(*resolved)) return refuse_path(not_utf8(what, *resolved));
         return resolved;
     }
 
@@ -944,10 +961,10 @@ private:
             const auto denial = resolve_path(spelled, what);
             if (!denial) continue;
             if (is_link)
-                note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
+                note(text::concat({what, " ", text::quoted(spelled), " is a symlink: ", text::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
             if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
-                note(text::concat({what, " ", paths::quoted(spelled), " has ", std::to_string(status.st_nlink), " names (hard links); only this one is denied"}));
-            add_once(resolved, *denial, text::concat({what, " ", paths::quoted(spelled)}));
+                note(text::concat({what, " ", text::quoted(spelled), " has ", std::to_string(status.st_nlink), " names (hard links); only this one is denied"}));
+            add_once(resolved, *denial, text::concat({what, " ", text::quoted(spelled)}));
         }
         denials = std::move(resolved);
     }
@@ -955,16 +972,16 @@ private:
     void check_denials() {
         for (const auto& denial : boundary_.read_denials) {
             if (denial == boundary_.root) {
-                refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is the workspace root itself: no command could work there; deny what is inside it"}));
+                refuse(text::concat({"bailey: the read denial ", text::quoted(denial), " is the workspace root itself: no command could work there; deny what is inside it"}));
             } else if (paths::is_within_any(denial, defaults::kernel_paths)) {
-                refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
+                refuse(text::concat({"bailey: the read denial ", text::quoted(denial), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
             } else if (paths::is_beneath(boundary_.root, denial)) {
-                note(text::concat({"read denial ", paths::quoted(denial), " lies above the workspace root, which stays readable"}));
+                note(text::concat({"read denial ", text::quoted(denial), " lies above the workspace root, which stays readable"}));
             }
         }
         for (const auto& denial : boundary_.write_denials) {
             if (!boundary_.read_only && paths::is_within(boundary_.root, denial))
-                refuse(text::concat({"bailey: the write denial ", paths::quoted(denial), " covers the workspace root; use ReadOnly for a workspace that cannot be written"}));
+                refuse(text::concat({"bailey: the write denial ", text::quoted(denial), " covers the workspace root; use ReadOnly for a workspace that cannot be written"}));
         }
     }
 
@@ -973,13 +990,13 @@ private:
         const auto grant = resolve_path(spelled, what);
         if (!grant) return std::nullopt;
         if (!paths::real(*grant)) {
-            note(text::concat({what, " ", paths::quoted(spelled), " does not exist: it has no effect (create it before the workspace is made)"}));
+            note(text::concat({what, " ", text::quoted(spelled), " does not exist: it has no effect (create it before the workspace is made)"}));
             return std::nullopt;
         }
         for (const auto& denial : boundary_.read_denials) {
             const bool root_stays = paths::is_within(*grant, boundary_.root) && paths::is_within(boundary_.root, denial);
             if (paths::is_within(*grant, denial) && !root_stays) {
-                note(text::concat({what, " ", paths::quoted(spelled), " lies inside the read denial ", paths::quoted(denial), ": the denial wins"}));
+                note(text::concat({what, " ", text::quoted(spelled), " lies inside the read denial ", text::quoted(denial), ": the denial wins"}));
                 return std::nullopt;
             }
         }
@@ -995,16 +1012,16 @@ private:
             const auto would_be = resolve_path(spelled, "write grant");
             if (!would_be) continue;
             if (boundary_.read_only && *would_be == boundary_.root) {
-                refuse(text::concat({"bailey: the write grant ", paths::quoted(spelled), " is the root of a ReadOnly workspace; remove one of the two"}));
+                refuse(text::concat({"bailey: the write grant ", text::quoted(spelled), " is the root of a ReadOnly workspace; remove one of the two"}));
                 continue;
             }
             if (contradicts_private_tmp(*would_be, spelled, "write grant")) continue;
             if (paths::is_within_any(*would_be, default_writable) && !is_denied(*would_be)) {
-                note(text::concat({"write grant ", paths::quoted(spelled), " is dropped: it is writable anyway"}));
+                note(text::concat({"write grant ", text::quoted(spelled), " is dropped: it is writable anyway"}));
                 continue;
             }
             if (paths::is_within_any(*would_be, defaults::kernel_paths)) {
-                refuse(text::concat({"bailey: the write grant ", paths::quoted(spelled), " is part of the kernel's own file systems; a sandbox has its own"}));
+                refuse(text::concat({"bailey: the write grant ", text::quoted(spelled), " is part of the kernel's own file systems; a sandbox has its own"}));
                 continue;
             }
             const auto grant = resolve_grant(spelled, "write grant");
@@ -1012,10 +1029,10 @@ private:
             const auto denial = std::find_if(boundary_.write_denials.begin(), boundary_.write_denials.end(),
                                              [&](const auto& denied) { return paths::is_within(*grant, denied); });
             if (denial != boundary_.write_denials.end()) {
-                note(text::concat({"write grant ", paths::quoted(spelled), " lies inside the write denial ", paths::quoted(*denial), ": the denial wins"}));
+                note(text::concat({"write grant ", text::quoted(spelled), " lies inside the write denial ", text::quoted(*denial), ": the denial wins"}));
                 continue;
             }
-            add_once(grants, *grant, text::concat({"write grant ", paths::quoted(spelled)}));
+            add_once(grants, *grant, text::concat({"write grant ", text::quoted(spelled)}));
         }
         boundary_.write_grants = without_nested(std::move(grants), "write grant");
     }
@@ -1034,10 +1051,10 @@ private:
             if (!grant || contradicts_private_tmp(*grant, spelled, "read grant")) continue;
             const bool all = boundary_.all_reads && !(boundary_.private_tmp && paths::is_within(*grant, real_tmp()));
             if (all || paths::is_within_any(*grant, readable)) {
-                note(text::concat({"read grant ", paths::quoted(spelled), " is dropped: it is readable anyway"}));
+                note(text::concat({"read grant ", text::quoted(spelled), " is dropped: it is readable anyway"}));
                 continue;
             }
-            add_once(grants, *grant, text::concat({"read grant ", paths::quoted(spelled)}));
+            add_once(grants, *grant, text::concat({"read grant ", text::quoted(spelled)}));
         }
         boundary_.read_grants = without_nested(std::move(grants), "read grant");
 
@@ -1048,7 +1065,7 @@ private:
             if (::stat(writable.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) continue;
             const auto refuse_beneath = [&](std::string_view what, const std::string& above) {
                 if (paths::is_beneath(writable, above))
-                    refuse(text::concat({"bailey: the write grant ", paths::quoted(writable), " is a file inside the ", what, " ", paths::quoted(above), ", which srt would make read-only; grant writing to the directory ", paths::quoted(paths::parent(writable)), " instead"}));
+                    refuse(text::concat({"bailey: the write grant ", text::quoted(writable), " is a file inside the ", what, " ", text::quoted(above), ", which srt would make read-only; grant writing to the directory ", text::quoted(paths::parent(writable)), " instead"}));
             };
             for (const auto& grant : boundary_.read_grants) refuse_beneath("read grant", grant);
             if (boundary_.read_only && root_stands_alone(boundary_)) refuse_beneath("ReadOnly workspace", boundary_.root);
@@ -1057,7 +1074,7 @@ private:
 
     bool contradicts_private_tmp(const std::string& grant, const std::string& spelled, std::string_view what) {
         if (!boundary_.private_tmp || grant != real_tmp()) return false;
-        refuse(text::concat({"bailey: the ", what, " ", paths::quoted(spelled), " is what PrivateTmp takes away; remove one of the two, or grant a directory in it"}));
+        refuse(text::concat({"bailey: the ", what, " ", text::quoted(spelled), " is what PrivateTmp takes away; remove one of the two, or grant a directory in it"}));
         return true;
     }
 
@@ -1066,15 +1083,15 @@ private:
         for (const auto& denial : boundary_.write_denials) {
             if (!paths::is_within_any(denial, writable) &&
                 std::none_of(writable.begin(), writable.end(), [&](const auto& path) { return paths::is_within(path, denial); }))
-                note(text::concat({"write denial ", paths::quoted(denial), " has no effect: nothing there is writable"}));
+                note(text::concat({"write denial ", text::quoted(denial), " has no effect: nothing there is writable"}));
         }
         const auto note_missing = [&](const std::vector<std::string>& denials, std::string_view what) {
             for (const auto& denial : denials) {
                 if (paths::exists(denial)) continue;
                 if (paths::is_within_any(denial, writable)) {
-                    note(text::concat({what, " ", paths::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", paths::quoted(first_missing(denial)), ", where no command can make anything"}));
+                    note(text::concat({what, " ", text::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", text::quoted(first_missing(denial)), ", where no command can make anything"}));
                 } else {
-                    note(text::concat({what, " ", paths::quoted(denial), " does not exist: there is nothing to deny"}));
+                    note(text::concat({what, " ", text::quoted(denial), " does not exist: there is nothing to deny"}));
                 }
             }
         };
@@ -1095,9 +1112,9 @@ private:
         remove_duplicates(boundary_.allowed_domains, "allowed domain");
         for (const auto& domain : boundary_.allowed_domains) {
             if (contains(boundary_.denied_domains, domain))
-                note(text::concat({"domain ", paths::quoted(domain), " is both allowed and denied: the denial wins"}));
+                note(text::concat({"domain ", text::quoted(domain), " is both allowed and denied: the denial wins"}));
             if (is_in_no_proxy(domain) && !sets_no_proxy())
-                note(text::concat({"domain ", paths::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
+                note(text::concat({"domain ", text::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
         }
     }
 
@@ -1128,7 +1145,7 @@ private:
     void note_repository_elsewhere() {
         const auto repository = repository_elsewhere(boundary_.root);
         if (!repository || paths::is_within_any(*repository, writable_paths(boundary_))) return;
-        note(text::concat({"git will not work: the workspace's .git file leads to the repository ", paths::quoted(*repository),
+        note(text::concat({"git will not work: the workspace's .git file leads to the repository ", text::quoted(*repository),
                            ", which no command may write; if that is your repository, grant it for writing"}));
     }
 
@@ -1138,7 +1155,7 @@ private:
             note(on_linux ? "weakening AllUnixSockets: commands reach every Unix socket they can see, and srt's seccomp filter is off"
                           : "weakening AllUnixSockets: commands reach every Unix socket they can see");
         if (on_linux && !shares_tmp(boundary_) && !paths::is_within_any(defaults::srt_tmp, boundary_.write_grants))
-            note(text::concat({"where the host has ", paths::quoted(defaults::srt_tmp), ", it can be read: srt shows it to every sandbox; writing there is refused"}));
+            note(text::concat({"where the host has ", text::quoted(defaults::srt_tmp), ", it can be read: srt shows it to every sandbox; writing there is refused"}));
         if (on_linux && boundary_.local_binding)
             note("LocalBinding changes nothing on Linux: every sandbox has a loopback network of its own, where binding always works");
         if (on_linux && !boundary_.local_binding)
@@ -1168,7 +1185,7 @@ private:
             if (wider == list.end()) {
                 kept.push_back(path);
             } else {
-                note(text::concat({what, " ", paths::quoted(path), " is dropped: it lies inside ", paths::quoted(*wider)}));
+                note(text::concat({what, " ", text::quoted(path), " is dropped: it lies inside ", text::quoted(*wider)}));
             }
         }
         paths::sort_once(kept);
@@ -1177,7 +1194,7 @@ private:
 
     void remove_duplicates(std::vector<std::string>& list, std::string_view what) {
         std::vector<std::string> kept;
-        for (const auto& value : list) add_once(kept, value, text::concat({what, " ", paths::quoted(value)}));
+        for (const auto& value : list) add_once(kept, value, text::concat({what, " ", text::quoted(value)}));
         list = std::move(kept);
     }
 
@@ -1185,7 +1202,7 @@ private:
         return std::find(list.begin(), list.end(), value) != list.end();
     }
     [[nodiscard]] static std::string not_utf8(std::string_view what, std::string_view path) {
-        return text::concat({"bailey: ", what, " ", paths::quoted(path), " is not valid UTF-8, which srt's settings cannot hold; rename it"});
+        return text::concat({"bailey: ", what, " ", text::quoted(path), " is not valid UTF-8, which srt's settings cannot hold; rename it"});
     }
     bool refuse(std::string refusal) {
         boundary_.refusals.push_back(std::move(refusal));
@@ -1359,7 +1376,7 @@ namespace detail {
 
 [[nodiscard]] inline std::string in_words(verdict::Rule rule, std::string_view subject) {
     using verdict::Rule;
-    const auto named = [&](std::string_view what) { return text::concat({what, " ", paths::quoted(subject)}); };
+    const auto named = [&](std::string_view what) { return text::concat({what, " ", text::quoted(subject)}); };
     switch (rule) {
         case Rule::read_denial: return named("the read denial");
         case Rule::write_denial: return named("the write denial");
@@ -1619,7 +1636,7 @@ public:
         const auto rule = in_words(there.rule, there.subject);
         for (const auto& known : list_)
             if (known.kind == kind && known.rule == rule && verdict::within(path, known.subject)) return;
-        add(kind, path, rule, text::concat({kind == WideningKind::read ? "reads " : "writes ", path == "/" ? "everything" : paths::quoted(path)}));
+        add(kind, path, rule, text::concat({kind == WideningKind::read ? "reads " : "writes ", path == "/" ? "everything" : text::quoted(path)}));
     }
     void host(const hosts::Pattern& pattern, const verdict::HostVerdict& there) {
         add(WideningKind::network, hosts::to_string(pattern), in_words(there.rule, hosts::to_string(there.entry)), "reaches " + hosts::to_string(pattern));
@@ -1657,7 +1674,7 @@ private:
     detail::WideningList found;
     const Places places = places_here();
     if (narrow.root != wide.root)
-        found.add(WideningKind::root, narrow.root, text::concat({"the root ", paths::quoted(wide.root)}), text::concat({"works in ", paths::quoted(narrow.root)}));
+        found.add(WideningKind::root, narrow.root, text::concat({"the root ", text::quoted(wide.root)}), text::concat({"works in ", text::quoted(narrow.root)}));
 
     // Shorter paths first, so that what is said of a directory is not said again of all in it.
     const auto each_of = [](std::vector<std::string_view> list) {
@@ -1739,7 +1756,7 @@ inline void smaller(std::optional<std::uint64_t>& limit, const std::optional<std
 [[nodiscard]] inline Result<Boundary> intersect(const Boundary& a, const Boundary& b) {
     if (a.root != b.root)
         return Error{ErrorCode::policy, text::concat({"bailey: two boundaries with different roots have nothing in common; open both in one of ",
-                                                      paths::quoted(a.root), " and ", paths::quoted(b.root)})};
+                                                      text::quoted(a.root), " and ", text::quoted(b.root)})};
     const Places places = places_here();
     Boundary both;
     both.root = a.root;
@@ -1888,29 +1905,12 @@ using spelled = decltype(spell<Value>(std::make_index_sequence<Value.view().size
     return true;
 }
 
-/// `value` between quotes, with what would garble a terminal or hide in it written as \xNN.
-[[nodiscard]] inline std::string quoted(std::string_view value) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string result = "\"";
-    for (const char c : value) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f) {
-            result += "\\x";
-            result += digits[byte >> 4];
-            result += digits[byte & 15];
-        } else {
-            result += c;
-        }
-    }
-    return result += '"';
-}
-
 /// The same sentence that a compiler prints, then where it happened:
 ///   bailey: a domain has no scheme; ... (in DomainAllowlist: "https://example.com", at byte 5)
 [[nodiscard]] inline std::string refusal(std::string_view sentence, std::string_view where, std::string_view value,
                                          std::size_t position) {
     std::string result = "bailey: ";
-    result.append(sentence).append(" (in ").append(where).append(": ").append(quoted(value));
+    result.append(sentence).append(" (in ").append(where).append(": ").append(bailey::text::quoted(value));
     if (position > 0) result.append(", at byte ").append(std::to_string(position));
     return result.append(")");
 }
@@ -2473,7 +2473,7 @@ inline void domain(Boundary& boundary, std::string_view entry, std::vector<std::
                    const std::vector<std::string>& other) {
     std::string folded = grammar::fold_domain(entry);
     if (lists(other, folded) && !lists(list, folded))
-        boundary.notes.push_back("the domain " + grammar::quoted(folded) + " is both allowed and denied: it is denied");
+        boundary.notes.push_back("the domain " + text::quoted(folded) + " is both allowed and denied: it is denied");
     list.push_back(std::move(folded));
 }
 inline void allow_domain(Boundary& b, std::string_view entry) { domain(b, entry, b.allowed_domains, b.denied_domains); }
@@ -2484,7 +2484,7 @@ inline void allow_unix_socket(Boundary& boundary, std::string_view path) {
         boundary.refusals.push_back(
             "bailey: on Linux, Unix sockets cannot be allowed by path, because the seccomp filter that stops them sees no paths; "
             "use AllUnixSockets, which gives up that filter, or do without (in UnixSocketAllowlist: " +
-            grammar::quoted(path) + ")");
+            text::quoted(path) + ")");
     else
         boundary.unix_sockets.emplace_back(path);
 }
@@ -2501,8 +2501,8 @@ inline void allow_unix_socket(Boundary& boundary, std::string_view path) {
 inline void upstream_proxy(Boundary& boundary, std::string_view url) {
     if (!boundary.upstream_proxy.empty() && boundary.upstream_proxy != url)
         boundary.refusals.push_back("bailey: a workspace has one upstream proxy; remove one of " +
-                                    grammar::quoted(without_user_info(boundary.upstream_proxy)) + " and " +
-                                    grammar::quoted(without_user_info(url)) + " (in UpstreamProxy)");
+                                    text::quoted(without_user_info(boundary.upstream_proxy)) + " and " +
+                                    text::quoted(without_user_info(url)) + " (in UpstreamProxy)");
     else
         boundary.upstream_proxy = url;
 }
@@ -2948,7 +2948,7 @@ inline void env_value(Boundary& boundary, std::string_view name, std::string_vie
         if (other != value)
             boundary.refusals.push_back(
                 "bailey: a variable has one value; remove one EnvValue, or override it with runtime::Env (in EnvValue: " +
-                grammar::quoted(name) + " is both " + grammar::quoted(other) + " and " + grammar::quoted(value) + ")");
+                text::quoted(name) + " is both " + text::quoted(other) + " and " + text::quoted(value) + ")");
         return;
     }
     boundary.env_values.emplace_back(name, value);
@@ -5549,24 +5549,24 @@ private:
         if (named.empty()) named = search_path("srt");
         if (named.empty()) return unavailable(text::concat({"srt is not on the PATH; ", install_srt}));
         const auto real = paths::real(named);
-        if (!real) return unavailable(text::concat({"srt ", paths::quoted(named), ": ", std::strerror(errno), "; ", install_srt}));
+        if (!real) return unavailable(text::concat({"srt ", text::quoted(named), ": ", std::strerror(errno), "; ", install_srt}));
         struct stat status {};
         ::stat(real->c_str(), &status);
         if (!S_ISDIR(status.st_mode) && ::access(real->c_str(), X_OK) != 0)
-            return unavailable(text::concat({"srt ", paths::quoted(named), " is not executable; ", install_srt}));
+            return unavailable(text::concat({"srt ", text::quoted(named), " is not executable; ", install_srt}));
 
         // npm links bin/srt to <package>/dist/cli.js.
         found_.package = S_ISDIR(status.st_mode) ? *real : std::string{paths::parent(paths::parent(*real))};
         const auto manifest = read_small_file(found_.package + "/package.json");
         if (json_member(manifest, {"name"}) != package_name || (!S_ISDIR(status.st_mode) && *real != found_.cli()))
-            return unavailable(text::concat({"srt ", paths::quoted(named), " leads to ", paths::quoted(*real), ", which is not part of the npm package ", package_name, " (a version manager's shim?); set Tools::srt to the directory of the package"}));
+            return unavailable(text::concat({"srt ", text::quoted(named), " leads to ", text::quoted(*real), ", which is not part of the npm package ", package_name, " (a version manager's shim?); set Tools::srt to the directory of the package"}));
         found_.version = json_member(manifest, {"version"});
         if (compare_versions(found_.version, oldest_srt) < 0)
-            return unavailable(text::concat({"srt ", found_.version, " in ", paths::quoted(found_.package), " is too old: bailey needs ", oldest_srt, " or newer; ", install_srt}));
+            return unavailable(text::concat({"srt ", found_.version, " in ", text::quoted(found_.package), " is too old: bailey needs ", oldest_srt, " or newer; ", install_srt}));
         const auto engines = json_member(manifest, {"engines", "node"});
         const auto digit = std::find_if(engines.begin(), engines.end(), [](char c) { return c >= '0' && c <= '9'; });
         found_.node_floor.assign(digit, std::find_if(digit, engines.end(), [](char c) { return c != '.' && (c < '0' || c > '9'); }));
-        if (!paths::exists(found_.cli())) return unavailable(text::concat({"srt ", paths::quoted(found_.package), " has no dist/cli.js; ", install_srt}));
+        if (!paths::exists(found_.cli())) return unavailable(text::concat({"srt ", text::quoted(found_.package), " has no dist/cli.js; ", install_srt}));
         if (auto trusted = trust("srt", found_.cli()); !trusted) return trusted;
 
         // node takes srt's own dependencies from the node_modules of every directory above it.
@@ -5574,7 +5574,7 @@ private:
             const auto modules = paths::join(above, "node_modules");
             for (const auto& writable : writable_) {
                 if (paths::is_within(writable, modules) || paths::is_within(writable, found_.package))
-                    return unavailable(text::concat({"srt's modules in ", paths::quoted(modules), " could be rewritten by the sandbox, which may write ", paths::quoted(writable), "; ", install_srt}));
+                    return unavailable(text::concat({"srt's modules in ", text::quoted(modules), " could be rewritten by the sandbox, which may write ", text::quoted(writable), "; ", install_srt}));
             }
         }
         return {};
@@ -5584,10 +5584,10 @@ private:
         const std::string candidate = named.empty() ? search_path(name) : named;
         if (candidate.empty()) return unavailable(text::concat({name, " is not on the PATH; ", remedy}));
         const auto real = paths::real(candidate);
-        if (!real) return unavailable(text::concat({name, " ", paths::quoted(candidate), ": ", std::strerror(errno), "; ", remedy}));
+        if (!real) return unavailable(text::concat({name, " ", text::quoted(candidate), ": ", std::strerror(errno), "; ", remedy}));
         struct stat status {};
         if (::stat(real->c_str(), &status) != 0 || !S_ISREG(status.st_mode) || ::access(real->c_str(), X_OK) != 0)
-            return unavailable(text::concat({name, " ", paths::quoted(candidate), " is not an executable file; ", remedy}));
+            return unavailable(text::concat({name, " ", text::quoted(candidate), " is not an executable file; ", remedy}));
         found = *real;
         return trust(name, found);
     }
@@ -5601,16 +5601,16 @@ private:
             return ::read(file.get(), bytes, sizeof bytes) == 2 ? std::string{bytes, 2} : std::string{};
         }();
         if (name.starts_with("node") && beginning != "#!") return {};
-        return unavailable(text::concat({"node ", paths::quoted(found_.node), " is no node, or a version manager's shim; set Tools::node to the real node"}));
+        return unavailable(text::concat({"node ", text::quoted(found_.node), " is no node, or a version manager's shim; set Tools::node to the real node"}));
     }
 
     [[nodiscard]] Result<void> trust(std::string_view name, const std::string& path) const {
         for (const auto& writable : writable_) {
             if (paths::is_within(path, writable))
-                return unavailable(text::concat({name, " ", paths::quoted(path), " could be rewritten by the sandbox, which may write ", paths::quoted(writable), "; install it elsewhere"}));
+                return unavailable(text::concat({name, " ", text::quoted(path), " could be rewritten by the sandbox, which may write ", text::quoted(writable), "; install it elsewhere"}));
         }
         if (const auto loose = writable_by_others(path); !loose.empty())
-            return unavailable(text::concat({name, " ", paths::quoted(path), " could be rewritten by any user of this machine: ", paths::quoted(loose), " is writable for all; chmod o-w it"}));
+            return unavailable(text::concat({name, " ", text::quoted(path), " could be rewritten by any user of this machine: ", text::quoted(loose), " is writable for all; chmod o-w it"}));
         return {};
     }
 
@@ -6959,7 +6959,7 @@ private:
                open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
     }
     [[nodiscard]] static Error failed(const std::string& path) {
-        return process::system_error(text::concat({"keeping the denied path ", paths::quoted(path), " from being created"}));
+        return process::system_error(text::concat({"keeping the denied path ", text::quoted(path), " from being created"}));
     }
 
     std::string path_;
@@ -8677,7 +8677,7 @@ public:
                               static_cast<std::uint64_t>(status.st_dev) == pin.identity.device &&
                               static_cast<std::uint64_t>(status.st_ino) == pin.identity.inode;
             if (!same)
-                return Error{ErrorCode::policy, text::concat({"bailey: ", paths::quoted(pin.identity.path), " is no longer what it was when the workspace was made (replaced, moved or made a symlink); make a new workspace if that is meant"})};
+                return Error{ErrorCode::policy, text::concat({"bailey: ", text::quoted(pin.identity.path), " is no longer what it was when the workspace was made (replaced, moved or made a symlink); make a new workspace if that is meant"})};
         }
         return {};
     }
@@ -8692,23 +8692,23 @@ public:
             return paths::is_within(path, one) || paths::is_within(path, paths::real(one).value_or(one));  // a link stands for what it leads to
         });
         if (is_kept)
-            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(path),
+            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(path),
                                                           " is refused: the host's git, a shell or an editor would run what stands in it"})};
         if (auto changed = change(); !changed) return changed;
         for (const auto& planted : quarantine_planted(memory->snapshot(), private_->quarantine()))
-            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
+            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
         return {};
     }
 
     [[nodiscard]] Result<std::string> resolve_cwd(const std::string& cwd) const {
         if (cwd.empty()) return boundary_.root;
         const auto refused = [&](std::string_view why) {
-            return Error{ErrorCode::policy, text::concat({"bailey: the working directory ", paths::quoted(cwd), " ", why, "; name a directory inside the workspace ", paths::quoted(boundary_.root)})};
+            return Error{ErrorCode::policy, text::concat({"bailey: the working directory ", text::quoted(cwd), " ", why, "; name a directory inside the workspace ", text::quoted(boundary_.root)})};
         };
         if (cwd.find('\0') != std::string::npos) return refused("contains a NUL byte");
         const auto real = paths::real(cwd.starts_with('/') ? cwd : paths::join(boundary_.root, cwd));
         if (!real) return refused(text::concat({"cannot be entered (", std::strerror(errno), ")"}));
-        if (!paths::is_within(*real, boundary_.root)) return refused(*real == cwd ? "is outside" : text::concat({"leads outside, to ", paths::quoted(*real)}));
+        if (!paths::is_within(*real, boundary_.root)) return refused(*real == cwd ? "is outside" : text::concat({"leads outside, to ", text::quoted(*real)}));
         struct stat status {};
         if (::stat(real->c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return refused("is not a directory");
         if (paths::is_within_any(*real, boundary_.read_denials)) return refused("is denied for reading");
@@ -8855,7 +8855,7 @@ private:
             process::Fd fd{::open(path.c_str(), detail::search_only | detail::no_follow)};
             struct stat status {};
             if (!fd || ::fstat(fd.get(), &status) != 0)
-                return Error{ErrorCode::policy, text::concat({"bailey: ", paths::quoted(path), " cannot be opened: ", std::strerror(errno)}), errno};
+                return Error{ErrorCode::policy, text::concat({"bailey: ", text::quoted(path), " cannot be opened: ", std::strerror(errno)}), errno};
             pins_.push_back({std::move(fd), {std::move(path), static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)}});
         }
         return {};
@@ -9029,7 +9029,7 @@ namespace bailey::srt {
     if (rule.starts_with("the denied")) return "take it from the DomainDenylist if it is meant to be reached";
     const auto host = entry.substr(0, entry.rfind(':'));
     if (!entry.starts_with('[') && host != "localhost" && host.find('.') == host.npos) return "none: a host without a dot in its name cannot be allowed; ask for its full name";
-    return text::concat({"add DomainAllowlist<", paths::quoted(entry), ">"});
+    return text::concat({"add DomainAllowlist<", text::quoted(entry), ">"});
 }
 
 [[nodiscard]] inline Violation network_violation(std::string_view line, const Boundary& boundary) {
@@ -10171,7 +10171,7 @@ private:
 
     [[nodiscard]] static std::string remedy(std::string_view rule, std::string_view policy, const std::string& path) {
         if (rule.starts_with("no grant") && path == "/") return "none: the whole file system cannot be granted";
-        if (rule.starts_with("no grant")) return text::concat({"add ", policy, "<Allow<", paths::quoted(path), ">>"});
+        if (rule.starts_with("no grant")) return text::concat({"add ", policy, "<Allow<", text::quoted(path), ">>"});
         if (rule.starts_with("the read denial") || rule.starts_with("the write denial") || rule.starts_with("ReadOnly") || rule.starts_with("PrivateTmp"))
             return "take that policy away if it is meant to be permitted";
         return "none: that stays closed to every command";
@@ -10590,33 +10590,6 @@ private:
 
 namespace bailey {
 
-namespace detail {
-/// In quotes, and in printable ASCII but for letters of other scripts: no line of its own, and nothing that turns the text around.
-[[nodiscard]] inline std::string plain(std::string_view subject) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string text;
-    const auto spell_out = [&](std::string_view bytes) {
-        for (const char byte : bytes) text += text::concat({"\\x", hex.substr(static_cast<unsigned char>(byte) >> 4, 1), hex.substr(byte & 15, 1)});
-    };
-    const auto quoted = paths::quoted(subject);
-    for (std::string_view rest = quoted; !rest.empty();) {
-        const auto size = paths::utf8_character(rest);
-        const auto character = rest.substr(0, size == 0 ? 1 : size);
-        rest.remove_prefix(character.size());
-        // C1 controls (U+0080-9F), U+2000-206F (separators, marks of direction) and U+FEFF; what is no UTF-8
-        const bool steers = size == 0 || (size == 2 && character[0] == '\xC2' && static_cast<unsigned char>(character[1]) < 0xA0) ||
-                            (size == 3 && character[0] == '\xE2' && (character[1] == '\x80' || (character[1] == '\x81' && static_cast<unsigned char>(character[2]) < 0xB0))) ||
-                            character == "\xEF\xBB\xBF";
-        if (steers) {
-            spell_out(character);
-        } else {
-            text += character;
-        }
-    }
-    return text;
-}
-}  // namespace detail
-
 /// A paragraph that tells a model what stopped its command and what could be done, one line for each; empty when there is nothing to
 /// tell. Subjects are quoted, so that a file's name cannot pretend to be an instruction on a line of its own.
 [[nodiscard]] inline std::string to_model_text(std::span<const Violation> violations) {
@@ -10633,7 +10606,7 @@ namespace detail {
             case ViolationKind::setuid_file: what = "may not leave setuid or setgid"; break;
             case ViolationKind::limit: what = "ran into a limit on"; break;
         }
-        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", detail::plain(violation.subject), ": ", violation.rule, ". Remedy: ", violation.remedy, ".\n"});
+        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", text::quoted(violation.subject), ": ", violation.rule, ". Remedy: ", violation.remedy, ".\n"});
     }
     return text + "Do not try to get around it; where the remedy is a policy, only the user can grant it.\n";
 }
@@ -10644,9 +10617,9 @@ namespace detail {
     for (const auto& violation : violations) {
         settings::JsonObject object;
         object.string("kind", to_string(violation.kind));
-        object.string("subject", paths::to_utf8(violation.subject));
-        object.string("rule", paths::to_utf8(violation.rule));
-        object.string("remedy", paths::to_utf8(violation.remedy));
+        object.string("subject", text::to_utf8(violation.subject));
+        object.string("rule", text::to_utf8(violation.rule));
+        object.string("remedy", text::to_utf8(violation.remedy));
         object.truth("certain", violation.certain);
         json += (json.size() == 1 ? "" : ", ") + object.str();
     }
@@ -10775,7 +10748,7 @@ struct Fact {
 [[nodiscard]] inline std::string in_json(std::string_view text) {
     constexpr std::string_view hex = "0123456789abcdef";
     std::string result = "\"";
-    for (const char c : text) {
+    for (const char c : text::to_utf8(text)) {
         const auto byte = static_cast<unsigned char>(c);
         if (byte < 0x20) {
             result.append("\\u00").append(1, hex[byte >> 4]).append(1, hex[byte & 15]);
@@ -10811,7 +10784,7 @@ struct Fact {
             out.append(", \"why\": ").append(detail::in_json(fact.why)).append("}");
             continue;
         }
-        const std::string what = fact.is_path ? paths::quoted(fact.what) : fact.what;
+        const std::string what = fact.is_path ? text::quoted(fact.what) : fact.what;
         const std::string_view shown = fact.matter == matter ? "" : fact.matter;
         matter = fact.matter;
         if (format == ExplainFormat::markdown) {
@@ -10858,7 +10831,7 @@ struct Place {
 
 [[nodiscard]] inline Result<Place> place(const Boundary& boundary, std::string_view path) {
     const auto refused = [&](std::string_view why) {
-        return Error{ErrorCode::policy, text::concat({"bailey: the path ", paths::quoted(path), " ", why, "; name a file inside the workspace ", paths::quoted(boundary.root)})};
+        return Error{ErrorCode::policy, text::concat({"bailey: the path ", text::quoted(path), " ", why, "; name a file inside the workspace ", text::quoted(boundary.root)})};
     };
     if (path.empty()) return refused("is empty");
     if (path.find('\0') != std::string_view::npos) return refused("contains a NUL byte");
@@ -10884,13 +10857,13 @@ struct Place {
 [[nodiscard]] inline Result<Place> place_below_root(const Boundary& boundary, std::string_view path) {
     auto found = place(boundary, path);
     if (found && found->name.empty())
-        return Error{ErrorCode::policy, text::concat({"bailey: the path ", paths::quoted(path), " is the root itself; name a file inside the workspace ", paths::quoted(boundary.root)})};
+        return Error{ErrorCode::policy, text::concat({"bailey: the path ", text::quoted(path), " is the root itself; name a file inside the workspace ", text::quoted(boundary.root)})};
     return found;
 }
 
 [[nodiscard]] inline Result<void> checked(const verdict::Verdict& verdict, std::string_view doing, std::string_view path) {
     if (verdict.allowed) return {};
-    return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(path), " is denied: ", bailey::detail::in_words(verdict.rule, verdict.subject)})};
+    return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(path), " is denied: ", bailey::detail::in_words(verdict.rule, verdict.subject)})};
 }
 // What decides inside the workspace needs no other places.
 [[nodiscard]] inline Result<void> check_read(const Boundary& boundary, const Place& place, std::string_view doing) {
@@ -10911,7 +10884,7 @@ struct Place {
         default: reason = std::strerror(error);
     }
     const bool refused = error == ELOOP || error == ENOTDIR || error == EINVAL || error == EFBIG || error == ENXIO;
-    return {refused ? ErrorCode::policy : ErrorCode::process, text::concat({"bailey: cannot ", verb, " ", paths::quoted(path), ": ", reason}), error};
+    return {refused ? ErrorCode::policy : ErrorCode::process, text::concat({"bailey: cannot ", verb, " ", text::quoted(path), ": ", reason}), error};
 }
 
 }  // namespace detail
@@ -11165,7 +11138,7 @@ struct Check {
 
     char root[] = "/tmp/bailey-doctor-XXXXXX";
     if (::mkdtemp(root) == nullptr) {
-        checks.push_back({"sandbox", false, process::system_error(text::concat({"mkdtemp(", paths::quoted(root), ")"})).what()});
+        checks.push_back({"sandbox", false, process::system_error(text::concat({"mkdtemp(", text::quoted(root), ")"})).what()});
         return checks;
     }
     if (auto workspace = Workspace<>::open(root); !workspace) {

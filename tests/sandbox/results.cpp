@@ -189,7 +189,7 @@ TEST_CASE("what is kept: head, tail or both, cut between characters") {
     CHECK((both.out_truncated && both.err_truncated));
     CHECK(both.out.starts_with("é日😀0001é日😀0002"));
     CHECK(both.out.ends_with("é日😀1000"));
-    CHECK(bailey::paths::is_utf8(both.out));
+    CHECK(bailey::text::is_utf8(both.out));
     CHECK(both.out.size() <= 100);
     CHECK(both.out.size() > 93);
     CHECK(both.err.ends_with("err0999err1000"));

@@ -1,8 +1,6 @@
 // The one place that knows which formatting library is used: fmt, or <format> when BAILEY_USE_STD_FORMAT is defined.
 #pragma once
 
-#include <initializer_list>
-#include <string>
 #include <string_view>
 
 #if defined(BAILEY_USE_STD_FORMAT)
@@ -12,13 +10,6 @@
 #endif
 
 namespace bailey::text {
-
-/// For the library's own sentences: a format string would cost every user's compiler an instantiation for each of them.
-[[nodiscard]] inline std::string concat(std::initializer_list<std::string_view> parts) {
-    std::string joined;
-    for (const auto part : parts) joined += part;
-    return joined;
-}
 
 #if defined(BAILEY_USE_STD_FORMAT)
 template <class T>

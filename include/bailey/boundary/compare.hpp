@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/hosts.hpp>
 #include <bailey/boundary/paths.hpp>
@@ -173,7 +173,7 @@ public:
         const auto rule = in_words(there.rule, there.subject);
         for (const auto& known : list_)
             if (known.kind == kind && known.rule == rule && verdict::within(path, known.subject)) return;
-        add(kind, path, rule, text::concat({kind == WideningKind::read ? "reads " : "writes ", path == "/" ? "everything" : paths::quoted(path)}));
+        add(kind, path, rule, text::concat({kind == WideningKind::read ? "reads " : "writes ", path == "/" ? "everything" : text::quoted(path)}));
     }
     void host(const hosts::Pattern& pattern, const verdict::HostVerdict& there) {
         add(WideningKind::network, hosts::to_string(pattern), in_words(there.rule, hosts::to_string(there.entry)), "reaches " + hosts::to_string(pattern));
@@ -211,7 +211,7 @@ private:
     detail::WideningList found;
     const Places places = places_here();
     if (narrow.root != wide.root)
-        found.add(WideningKind::root, narrow.root, text::concat({"the root ", paths::quoted(wide.root)}), text::concat({"works in ", paths::quoted(narrow.root)}));
+        found.add(WideningKind::root, narrow.root, text::concat({"the root ", text::quoted(wide.root)}), text::concat({"works in ", text::quoted(narrow.root)}));
 
     // Shorter paths first, so that what is said of a directory is not said again of all in it.
     const auto each_of = [](std::vector<std::string_view> list) {

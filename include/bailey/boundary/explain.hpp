@@ -16,6 +16,7 @@
 #endif
 
 #include <bailey/base/platform.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/defaults.hpp>
 #include <bailey/boundary/paths.hpp>
@@ -132,7 +133,7 @@ struct Fact {
 [[nodiscard]] inline std::string in_json(std::string_view text) {
     constexpr std::string_view hex = "0123456789abcdef";
     std::string result = "\"";
-    for (const char c : text) {
+    for (const char c : text::to_utf8(text)) {
         const auto byte = static_cast<unsigned char>(c);
         if (byte < 0x20) {
             result.append("\\u00").append(1, hex[byte >> 4]).append(1, hex[byte & 15]);
@@ -168,7 +169,7 @@ struct Fact {
             out.append(", \"why\": ").append(detail::in_json(fact.why)).append("}");
             continue;
         }
-        const std::string what = fact.is_path ? paths::quoted(fact.what) : fact.what;
+        const std::string what = fact.is_path ? text::quoted(fact.what) : fact.what;
         const std::string_view shown = fact.matter == matter ? "" : fact.matter;
         matter = fact.matter;
         if (format == ExplainFormat::markdown) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <bailey/base/error.hpp>
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/compare.hpp>
 #include <bailey/boundary/hosts.hpp>
@@ -56,7 +56,7 @@ inline void smaller(std::optional<std::uint64_t>& limit, const std::optional<std
 [[nodiscard]] inline Result<Boundary> intersect(const Boundary& a, const Boundary& b) {
     if (a.root != b.root)
         return Error{ErrorCode::policy, text::concat({"bailey: two boundaries with different roots have nothing in common; open both in one of ",
-                                                      paths::quoted(a.root), " and ", paths::quoted(b.root)})};
+                                                      text::quoted(a.root), " and ", text::quoted(b.root)})};
     const Places places = places_here();
     Boundary both;
     both.root = a.root;

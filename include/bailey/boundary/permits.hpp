@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/defaults.hpp>
 #include <bailey/boundary/hosts.hpp>
@@ -23,7 +23,7 @@ namespace detail {
 
 [[nodiscard]] inline std::string in_words(verdict::Rule rule, std::string_view subject) {
     using verdict::Rule;
-    const auto named = [&](std::string_view what) { return text::concat({what, " ", paths::quoted(subject)}); };
+    const auto named = [&](std::string_view what) { return text::concat({what, " ", text::quoted(subject)}); };
     switch (rule) {
         case Rule::read_denial: return named("the read denial");
         case Rule::write_denial: return named("the write denial");

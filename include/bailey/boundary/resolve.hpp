@@ -17,6 +17,7 @@
 
 #include <bailey/base/error.hpp>
 #include <bailey/base/platform.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/defaults.hpp>
 #include <bailey/boundary/hosts.hpp>
@@ -92,18 +93,18 @@ private:
     bool resolve_root() {
         if (spelled_root_.empty()) return refuse("bailey: the workspace root is empty; write \".\" for the current directory");
         if (spelled_root_.find('\0') != std::string::npos)
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " contains a NUL byte, which no path can; name a directory"}));
+            return refuse(text::concat({"bailey: the workspace root ", text::quoted(spelled_root_), " contains a NUL byte, which no path can; name a directory"}));
         const auto root = paths::real(expand_home(spelled_root_));
         if (!root)
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " cannot be opened: ", std::strerror(errno), "; create the directory first"}));
+            return refuse(text::concat({"bailey: the workspace root ", text::quoted(spelled_root_), " cannot be opened: ", std::strerror(errno), "; create the directory first"}));
         struct stat status {};
         if (::stat(root->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(spelled_root_), " is not a directory; name the one that it lies in"}));
+            return refuse(text::concat({"bailey: the workspace root ", text::quoted(spelled_root_), " is not a directory; name the one that it lies in"}));
         if (*root == "/")
             return refuse("bailey: the workspace root is \"/\": everything would be writable; choose the directory of the work");
         if (paths::is_within_any(*root, defaults::kernel_paths))
-            return refuse(text::concat({"bailey: the workspace root ", paths::quoted(*root), " is part of the kernel's own file systems; choose the directory of the work"}));
-        if (!paths::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
+            return refuse(text::concat({"bailey: the workspace root ", text::quoted(*root), " is part of the kernel's own file systems; choose the directory of the work"}));
+        if (!text::is_utf8(*root)) return refuse(not_utf8("the workspace root", *root));
         boundary_.root = *root;
         return true;
     }
@@ -117,15 +118,15 @@ private:
     std::optional<std::string> resolve_path(const std::string& spelled, std::string_view what) {
         if (spelled.empty()) return refuse_path(text::concat({"bailey: ", what, " is empty; name a path"}));
         if (spelled.find('\0') != std::string::npos)
-            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " contains a NUL byte"}));
-        if (!paths::is_utf8(spelled)) return refuse_path(not_utf8(what, spelled));
+            return refuse_path(text::concat({"bailey: ", what, " ", text::quoted(spelled), " contains a NUL byte"}));
+        if (!text::is_utf8(spelled)) return refuse_path(not_utf8(what, spelled));
         std::string path = expand_home(spelled);
         if (!path.starts_with('/')) path = paths::join(boundary_.root, path);
         auto resolved = paths::real_as_far_as_it_exists(path);
         if (!resolved)
-            return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " cannot be resolved (a loop of symlinks, a symlink to nothing, or no permission); name the path it should lead to"}));
-        if (*resolved == "/") return refuse_path(text::concat({"bailey: ", what, " ", paths::quoted(spelled), " is the whole file system; name the directories"}));
-        if (!paths::is_utf8(*resolved)) return refuse_path(not_utf8(what, *resolved));
+            return refuse_path(text::concat({"bailey: ", what, " ", text::quoted(spelled), " cannot be resolved (a loop of symlinks, a symlink to nothing, or no permission); name the path it should lead to"}));
+        if (*resolved == "/") return refuse_path(text::concat({"bailey: ", what, " ", text::quoted(spelled), " is the whole file system; name the directories"}));
+        if (!text::is_utf8(*resolved)) return refuse_path(not_utf8(what, *resolved));
         return resolved;
     }
 
@@ -139,10 +140,10 @@ private:
             const auto denial = resolve_path(spelled, what);
             if (!denial) continue;
             if (is_link)
-                note(text::concat({what, " ", paths::quoted(spelled), " is a symlink: ", paths::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
+                note(text::concat({what, " ", text::quoted(spelled), " is a symlink: ", text::quoted(*denial), " is denied; the link itself can be replaced where its directory is writable"}));
             if (::stat(denial->c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
-                note(text::concat({what, " ", paths::quoted(spelled), " has ", std::to_string(status.st_nlink), " names (hard links); only this one is denied"}));
-            add_once(resolved, *denial, text::concat({what, " ", paths::quoted(spelled)}));
+                note(text::concat({what, " ", text::quoted(spelled), " has ", std::to_string(status.st_nlink), " names (hard links); only this one is denied"}));
+            add_once(resolved, *denial, text::concat({what, " ", text::quoted(spelled)}));
         }
         denials = std::move(resolved);
     }
@@ -150,16 +151,16 @@ private:
     void check_denials() {
         for (const auto& denial : boundary_.read_denials) {
             if (denial == boundary_.root) {
-                refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is the workspace root itself: no command could work there; deny what is inside it"}));
+                refuse(text::concat({"bailey: the read denial ", text::quoted(denial), " is the workspace root itself: no command could work there; deny what is inside it"}));
             } else if (paths::is_within_any(denial, defaults::kernel_paths)) {
-                refuse(text::concat({"bailey: the read denial ", paths::quoted(denial), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
+                refuse(text::concat({"bailey: the read denial ", text::quoted(denial), " is part of the kernel's own file systems: a sandbox has its own there, which cannot be hidden; leave it out"}));
             } else if (paths::is_beneath(boundary_.root, denial)) {
-                note(text::concat({"read denial ", paths::quoted(denial), " lies above the workspace root, which stays readable"}));
+                note(text::concat({"read denial ", text::quoted(denial), " lies above the workspace root, which stays readable"}));
             }
         }
         for (const auto& denial : boundary_.write_denials) {
             if (!boundary_.read_only && paths::is_within(boundary_.root, denial))
-                refuse(text::concat({"bailey: the write denial ", paths::quoted(denial), " covers the workspace root; use ReadOnly for a workspace that cannot be written"}));
+                refuse(text::concat({"bailey: the write denial ", text::quoted(denial), " covers the workspace root; use ReadOnly for a workspace that cannot be written"}));
         }
     }
 
@@ -168,13 +169,13 @@ private:
         const auto grant = resolve_path(spelled, what);
         if (!grant) return std::nullopt;
         if (!paths::real(*grant)) {
-            note(text::concat({what, " ", paths::quoted(spelled), " does not exist: it has no effect (create it before the workspace is made)"}));
+            note(text::concat({what, " ", text::quoted(spelled), " does not exist: it has no effect (create it before the workspace is made)"}));
             return std::nullopt;
         }
         for (const auto& denial : boundary_.read_denials) {
             const bool root_stays = paths::is_within(*grant, boundary_.root) && paths::is_within(boundary_.root, denial);
             if (paths::is_within(*grant, denial) && !root_stays) {
-                note(text::concat({what, " ", paths::quoted(spelled), " lies inside the read denial ", paths::quoted(denial), ": the denial wins"}));
+                note(text::concat({what, " ", text::quoted(spelled), " lies inside the read denial ", text::quoted(denial), ": the denial wins"}));
                 return std::nullopt;
             }
         }
@@ -190,16 +191,16 @@ private:
             const auto would_be = resolve_path(spelled, "write grant");
             if (!would_be) continue;
             if (boundary_.read_only && *would_be == boundary_.root) {
-                refuse(text::concat({"bailey: the write grant ", paths::quoted(spelled), " is the root of a ReadOnly workspace; remove one of the two"}));
+                refuse(text::concat({"bailey: the write grant ", text::quoted(spelled), " is the root of a ReadOnly workspace; remove one of the two"}));
                 continue;
             }
             if (contradicts_private_tmp(*would_be, spelled, "write grant")) continue;
             if (paths::is_within_any(*would_be, default_writable) && !is_denied(*would_be)) {
-                note(text::concat({"write grant ", paths::quoted(spelled), " is dropped: it is writable anyway"}));
+                note(text::concat({"write grant ", text::quoted(spelled), " is dropped: it is writable anyway"}));
                 continue;
             }
             if (paths::is_within_any(*would_be, defaults::kernel_paths)) {
-                refuse(text::concat({"bailey: the write grant ", paths::quoted(spelled), " is part of the kernel's own file systems; a sandbox has its own"}));
+                refuse(text::concat({"bailey: the write grant ", text::quoted(spelled), " is part of the kernel's own file systems; a sandbox has its own"}));
                 continue;
             }
             const auto grant = resolve_grant(spelled, "write grant");
@@ -207,10 +208,10 @@ private:
             const auto denial = std::find_if(boundary_.write_denials.begin(), boundary_.write_denials.end(),
                                              [&](const auto& denied) { return paths::is_within(*grant, denied); });
             if (denial != boundary_.write_denials.end()) {
-                note(text::concat({"write grant ", paths::quoted(spelled), " lies inside the write denial ", paths::quoted(*denial), ": the denial wins"}));
+                note(text::concat({"write grant ", text::quoted(spelled), " lies inside the write denial ", text::quoted(*denial), ": the denial wins"}));
                 continue;
             }
-            add_once(grants, *grant, text::concat({"write grant ", paths::quoted(spelled)}));
+            add_once(grants, *grant, text::concat({"write grant ", text::quoted(spelled)}));
         }
         boundary_.write_grants = without_nested(std::move(grants), "write grant");
     }
@@ -229,10 +230,10 @@ private:
             if (!grant || contradicts_private_tmp(*grant, spelled, "read grant")) continue;
             const bool all = boundary_.all_reads && !(boundary_.private_tmp && paths::is_within(*grant, real_tmp()));
             if (all || paths::is_within_any(*grant, readable)) {
-                note(text::concat({"read grant ", paths::quoted(spelled), " is dropped: it is readable anyway"}));
+                note(text::concat({"read grant ", text::quoted(spelled), " is dropped: it is readable anyway"}));
                 continue;
             }
-            add_once(grants, *grant, text::concat({"read grant ", paths::quoted(spelled)}));
+            add_once(grants, *grant, text::concat({"read grant ", text::quoted(spelled)}));
         }
         boundary_.read_grants = without_nested(std::move(grants), "read grant");
 
@@ -243,7 +244,7 @@ private:
             if (::stat(writable.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) continue;
             const auto refuse_beneath = [&](std::string_view what, const std::string& above) {
                 if (paths::is_beneath(writable, above))
-                    refuse(text::concat({"bailey: the write grant ", paths::quoted(writable), " is a file inside the ", what, " ", paths::quoted(above), ", which srt would make read-only; grant writing to the directory ", paths::quoted(paths::parent(writable)), " instead"}));
+                    refuse(text::concat({"bailey: the write grant ", text::quoted(writable), " is a file inside the ", what, " ", text::quoted(above), ", which srt would make read-only; grant writing to the directory ", text::quoted(paths::parent(writable)), " instead"}));
             };
             for (const auto& grant : boundary_.read_grants) refuse_beneath("read grant", grant);
             if (boundary_.read_only && root_stands_alone(boundary_)) refuse_beneath("ReadOnly workspace", boundary_.root);
@@ -252,7 +253,7 @@ private:
 
     bool contradicts_private_tmp(const std::string& grant, const std::string& spelled, std::string_view what) {
         if (!boundary_.private_tmp || grant != real_tmp()) return false;
-        refuse(text::concat({"bailey: the ", what, " ", paths::quoted(spelled), " is what PrivateTmp takes away; remove one of the two, or grant a directory in it"}));
+        refuse(text::concat({"bailey: the ", what, " ", text::quoted(spelled), " is what PrivateTmp takes away; remove one of the two, or grant a directory in it"}));
         return true;
     }
 
@@ -261,15 +262,15 @@ private:
         for (const auto& denial : boundary_.write_denials) {
             if (!paths::is_within_any(denial, writable) &&
                 std::none_of(writable.begin(), writable.end(), [&](const auto& path) { return paths::is_within(path, denial); }))
-                note(text::concat({"write denial ", paths::quoted(denial), " has no effect: nothing there is writable"}));
+                note(text::concat({"write denial ", text::quoted(denial), " has no effect: nothing there is writable"}));
         }
         const auto note_missing = [&](const std::vector<std::string>& denials, std::string_view what) {
             for (const auto& denial : denials) {
                 if (paths::exists(denial)) continue;
                 if (paths::is_within_any(denial, writable)) {
-                    note(text::concat({what, " ", paths::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", paths::quoted(first_missing(denial)), ", where no command can make anything"}));
+                    note(text::concat({what, " ", text::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", text::quoted(first_missing(denial)), ", where no command can make anything"}));
                 } else {
-                    note(text::concat({what, " ", paths::quoted(denial), " does not exist: there is nothing to deny"}));
+                    note(text::concat({what, " ", text::quoted(denial), " does not exist: there is nothing to deny"}));
                 }
             }
         };
@@ -290,9 +291,9 @@ private:
         remove_duplicates(boundary_.allowed_domains, "allowed domain");
         for (const auto& domain : boundary_.allowed_domains) {
             if (contains(boundary_.denied_domains, domain))
-                note(text::concat({"domain ", paths::quoted(domain), " is both allowed and denied: the denial wins"}));
+                note(text::concat({"domain ", text::quoted(domain), " is both allowed and denied: the denial wins"}));
             if (is_in_no_proxy(domain) && !sets_no_proxy())
-                note(text::concat({"domain ", paths::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
+                note(text::concat({"domain ", text::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
         }
     }
 
@@ -323,7 +324,7 @@ private:
     void note_repository_elsewhere() {
         const auto repository = repository_elsewhere(boundary_.root);
         if (!repository || paths::is_within_any(*repository, writable_paths(boundary_))) return;
-        note(text::concat({"git will not work: the workspace's .git file leads to the repository ", paths::quoted(*repository),
+        note(text::concat({"git will not work: the workspace's .git file leads to the repository ", text::quoted(*repository),
                            ", which no command may write; if that is your repository, grant it for writing"}));
     }
 
@@ -333,7 +334,7 @@ private:
             note(on_linux ? "weakening AllUnixSockets: commands reach every Unix socket they can see, and srt's seccomp filter is off"
                           : "weakening AllUnixSockets: commands reach every Unix socket they can see");
         if (on_linux && !shares_tmp(boundary_) && !paths::is_within_any(defaults::srt_tmp, boundary_.write_grants))
-            note(text::concat({"where the host has ", paths::quoted(defaults::srt_tmp), ", it can be read: srt shows it to every sandbox; writing there is refused"}));
+            note(text::concat({"where the host has ", text::quoted(defaults::srt_tmp), ", it can be read: srt shows it to every sandbox; writing there is refused"}));
         if (on_linux && boundary_.local_binding)
             note("LocalBinding changes nothing on Linux: every sandbox has a loopback network of its own, where binding always works");
         if (on_linux && !boundary_.local_binding)
@@ -363,7 +364,7 @@ private:
             if (wider == list.end()) {
                 kept.push_back(path);
             } else {
-                note(text::concat({what, " ", paths::quoted(path), " is dropped: it lies inside ", paths::quoted(*wider)}));
+                note(text::concat({what, " ", text::quoted(path), " is dropped: it lies inside ", text::quoted(*wider)}));
             }
         }
         paths::sort_once(kept);
@@ -372,7 +373,7 @@ private:
 
     void remove_duplicates(std::vector<std::string>& list, std::string_view what) {
         std::vector<std::string> kept;
-        for (const auto& value : list) add_once(kept, value, text::concat({what, " ", paths::quoted(value)}));
+        for (const auto& value : list) add_once(kept, value, text::concat({what, " ", text::quoted(value)}));
         list = std::move(kept);
     }
 
@@ -380,7 +381,7 @@ private:
         return std::find(list.begin(), list.end(), value) != list.end();
     }
     [[nodiscard]] static std::string not_utf8(std::string_view what, std::string_view path) {
-        return text::concat({"bailey: ", what, " ", paths::quoted(path), " is not valid UTF-8, which srt's settings cannot hold; rename it"});
+        return text::concat({"bailey: ", what, " ", text::quoted(path), " is not valid UTF-8, which srt's settings cannot hold; rename it"});
     }
     bool refuse(std::string refusal) {
         boundary_.refusals.push_back(std::move(refusal));

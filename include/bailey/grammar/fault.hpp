@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <bailey/base/fixed_string.hpp>
+#include <bailey/base/text.hpp>
 
 namespace bailey::grammar {
 
@@ -45,29 +46,12 @@ using spelled = decltype(spell<Value>(std::make_index_sequence<Value.view().size
     return true;
 }
 
-/// `value` between quotes, with what would garble a terminal or hide in it written as \xNN.
-[[nodiscard]] inline std::string quoted(std::string_view value) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string result = "\"";
-    for (const char c : value) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f) {
-            result += "\\x";
-            result += digits[byte >> 4];
-            result += digits[byte & 15];
-        } else {
-            result += c;
-        }
-    }
-    return result += '"';
-}
-
 /// The same sentence that a compiler prints, then where it happened:
 ///   bailey: a domain has no scheme; ... (in DomainAllowlist: "https://example.com", at byte 5)
 [[nodiscard]] inline std::string refusal(std::string_view sentence, std::string_view where, std::string_view value,
                                          std::size_t position) {
     std::string result = "bailey: ";
-    result.append(sentence).append(" (in ").append(where).append(": ").append(quoted(value));
+    result.append(sentence).append(" (in ").append(where).append(": ").append(bailey::text::quoted(value));
     if (position > 0) result.append(", at byte ").append(std::to_string(position));
     return result.append(")");
 }

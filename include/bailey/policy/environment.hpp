@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <bailey/base/fixed_string.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/grammar/environment.hpp>
 
@@ -19,7 +20,7 @@ inline void env_value(Boundary& boundary, std::string_view name, std::string_vie
         if (other != value)
             boundary.refusals.push_back(
                 "bailey: a variable has one value; remove one EnvValue, or override it with runtime::Env (in EnvValue: " +
-                grammar::quoted(name) + " is both " + grammar::quoted(other) + " and " + grammar::quoted(value) + ")");
+                text::quoted(name) + " is both " + text::quoted(other) + " and " + text::quoted(value) + ")");
         return;
     }
     boundary.env_values.emplace_back(name, value);

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/defaults.hpp>
 #include <bailey/grammar/fault.hpp>
@@ -119,7 +120,7 @@ public:
     bool key(string_t& key) override {
         auto& keys = open_.back()->keys;
         for (const auto& known : keys)
-            if (known == key) return refuse("the key " + grammar::quoted(member(path(), key)) + " comes twice; remove one");
+            if (known == key) return refuse("the key " + text::quoted(member(path(), key)) + " comes twice; remove one");
         keys.push_back(std::move(key));
         return true;
     }
@@ -209,7 +210,7 @@ public:
 
     bool is(const Value& value, Value::Kind kind, const std::string& path) {
         if (value.kind == kind) return true;
-        refuse((path.empty() ? std::string{"the policy file"} : grammar::quoted(path)) + " is " + std::string{name_of(value.kind)} + "; write " +
+        refuse((path.empty() ? std::string{"the policy file"} : text::quoted(path)) + " is " + std::string{name_of(value.kind)} + "; write " +
                std::string{name_of(kind)});
         return false;
     }
@@ -260,9 +261,9 @@ private:
         for (const auto name : known) offer(name, name);
         if (suggest_ours)
             for (const auto& other : other_names) offer(other.name, other.ours);
-        std::string problem = "there is no key " + grammar::quoted(member(path, key));
+        std::string problem = "there is no key " + text::quoted(member(path, key));
         if (!best.empty()) {
-            problem += "; did you mean " + grammar::quoted(best) + "?";
+            problem += "; did you mean " + text::quoted(best) + "?";
         } else {
             problem += "; write one of";
             for (const auto name : known) problem += " " + std::string{name};
@@ -423,7 +424,7 @@ namespace runtime {
                         std::string spelled;
                         bool literal = true;
                         if (key == "literal") reader.truth(inner, inner_path, literal);
-                        if (!literal) reader.refuse(grammar::quoted(inner_path) + " is false; there are only exact paths");
+                        if (!literal) reader.refuse(text::quoted(inner_path) + " is false; there are only exact paths");
                         if (key == "path") reader.string(inner, inner_path, spelled);
                         if (key == "path" && inner.kind == Value::Kind::string) target.values.push_back(spelled);
                     },
@@ -453,7 +454,7 @@ namespace runtime {
                             inner, at, {"http", "https"},
                             [&](std::string_view scheme, const Value& url, const std::string& url_path) { reader.string(url, url_path, scheme == "http" ? http : https); }, false);
                         if (!http.empty() && !https.empty() && http != https)
-                            reader.refuse(grammar::quoted(at) + " names two proxies; a workspace has one");
+                            reader.refuse(text::quoted(at) + " names two proxies; a workspace has one");
                         if (const auto& url = https.empty() ? http : https; !url.empty()) file.upstream_proxy.emplace(url);
                     },
                     false);
@@ -468,7 +469,7 @@ namespace runtime {
                     },
                     false);
             } else {
-                file.notes.push_back("the key " + grammar::quoted(path) + " of srt's settings has no effect: bailey decides it");
+                file.notes.push_back("the key " + text::quoted(path) + " of srt's settings has no effect: bailey decides it");
             }
         },
         false);

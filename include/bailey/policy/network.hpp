@@ -10,6 +10,7 @@
 
 #include <bailey/base/fixed_string.hpp>
 #include <bailey/base/platform.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/grammar/domain.hpp>
 #include <bailey/grammar/path.hpp>
@@ -30,7 +31,7 @@ inline void domain(Boundary& boundary, std::string_view entry, std::vector<std::
                    const std::vector<std::string>& other) {
     std::string folded = grammar::fold_domain(entry);
     if (lists(other, folded) && !lists(list, folded))
-        boundary.notes.push_back("the domain " + grammar::quoted(folded) + " is both allowed and denied: it is denied");
+        boundary.notes.push_back("the domain " + text::quoted(folded) + " is both allowed and denied: it is denied");
     list.push_back(std::move(folded));
 }
 inline void allow_domain(Boundary& b, std::string_view entry) { domain(b, entry, b.allowed_domains, b.denied_domains); }
@@ -41,7 +42,7 @@ inline void allow_unix_socket(Boundary& boundary, std::string_view path) {
         boundary.refusals.push_back(
             "bailey: on Linux, Unix sockets cannot be allowed by path, because the seccomp filter that stops them sees no paths; "
             "use AllUnixSockets, which gives up that filter, or do without (in UnixSocketAllowlist: " +
-            grammar::quoted(path) + ")");
+            text::quoted(path) + ")");
     else
         boundary.unix_sockets.emplace_back(path);
 }
@@ -58,8 +59,8 @@ inline void allow_unix_socket(Boundary& boundary, std::string_view path) {
 inline void upstream_proxy(Boundary& boundary, std::string_view url) {
     if (!boundary.upstream_proxy.empty() && boundary.upstream_proxy != url)
         boundary.refusals.push_back("bailey: a workspace has one upstream proxy; remove one of " +
-                                    grammar::quoted(without_user_info(boundary.upstream_proxy)) + " and " +
-                                    grammar::quoted(without_user_info(url)) + " (in UpstreamProxy)");
+                                    text::quoted(without_user_info(boundary.upstream_proxy)) + " and " +
+                                    text::quoted(without_user_info(url)) + " (in UpstreamProxy)");
     else
         boundary.upstream_proxy = url;
 }

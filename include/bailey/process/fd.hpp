@@ -15,6 +15,7 @@
 
 #include <bailey/base/error.hpp>
 #include <bailey/base/platform.hpp>
+#include <bailey/base/text.hpp>
 
 namespace bailey::process {
 

@@ -25,6 +25,7 @@
 #endif
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/process/fd.hpp>
 
 namespace bailey::process {

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 
+#include <bailey/base/text.hpp>
 #include <bailey/process/sealed.hpp>
 #include <bailey/srt/guard.hpp>
 #include <bailey/srt/guess.hpp>

@@ -17,7 +17,7 @@
 
 #include <sys/stat.h>
 
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/base/violation.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/paths.hpp>
@@ -127,7 +127,7 @@ private:
 
     [[nodiscard]] static std::string remedy(std::string_view rule, std::string_view policy, const std::string& path) {
         if (rule.starts_with("no grant") && path == "/") return "none: the whole file system cannot be granted";
-        if (rule.starts_with("no grant")) return text::concat({"add ", policy, "<Allow<", paths::quoted(path), ">>"});
+        if (rule.starts_with("no grant")) return text::concat({"add ", policy, "<Allow<", text::quoted(path), ">>"});
         if (rule.starts_with("the read denial") || rule.starts_with("the write denial") || rule.starts_with("ReadOnly") || rule.starts_with("PrivateTmp"))
             return "take that policy away if it is meant to be permitted";
         return "none: that stays closed to every command";

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/base/violation.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/paths.hpp>
@@ -22,7 +22,7 @@ namespace bailey::srt {
     if (rule.starts_with("the denied")) return "take it from the DomainDenylist if it is meant to be reached";
     const auto host = entry.substr(0, entry.rfind(':'));
     if (!entry.starts_with('[') && host != "localhost" && host.find('.') == host.npos) return "none: a host without a dot in its name cannot be allowed; ask for its full name";
-    return text::concat({"add DomainAllowlist<", paths::quoted(entry), ">"});
+    return text::concat({"add DomainAllowlist<", text::quoted(entry), ">"});
 }
 
 [[nodiscard]] inline Violation network_violation(std::string_view line, const Boundary& boundary) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/paths.hpp>
 #include <bailey/process/fd.hpp>
 #include <bailey/process/spawn.hpp>
@@ -127,7 +128,7 @@ private:
                open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
     }
     [[nodiscard]] static Error failed(const std::string& path) {
-        return process::system_error(text::concat({"keeping the denied path ", paths::quoted(path), " from being created"}));
+        return process::system_error(text::concat({"keeping the denied path ", text::quoted(path), " from being created"}));
     }
 
     std::string path_;

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/base/violation.hpp>
 #include <bailey/srt/beneath.hpp>
 #include <bailey/srt/git_config.hpp>

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include <bailey/base/format.hpp>
 #include <bailey/base/platform.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 
 namespace bailey::srt {

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/process/child.hpp>
 #include <bailey/process/readiness.hpp>
 #include <bailey/srt/fingerprint.hpp>

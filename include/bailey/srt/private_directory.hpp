@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/paths.hpp>
 #include <bailey/process/fd.hpp>
 

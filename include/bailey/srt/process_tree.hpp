@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/process/descendants.hpp>
 #include <bailey/srt/tools.hpp>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <bailey/base/error.hpp>
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/srt/beneath.hpp>
 #include <bailey/srt/protected_scan.hpp>
 

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/base/violation.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/defaults.hpp>
@@ -129,7 +130,7 @@ public:
                               static_cast<std::uint64_t>(status.st_dev) == pin.identity.device &&
                               static_cast<std::uint64_t>(status.st_ino) == pin.identity.inode;
             if (!same)
-                return Error{ErrorCode::policy, text::concat({"bailey: ", paths::quoted(pin.identity.path), " is no longer what it was when the workspace was made (replaced, moved or made a symlink); make a new workspace if that is meant"})};
+                return Error{ErrorCode::policy, text::concat({"bailey: ", text::quoted(pin.identity.path), " is no longer what it was when the workspace was made (replaced, moved or made a symlink); make a new workspace if that is meant"})};
         }
         return {};
     }
@@ -144,23 +145,23 @@ public:
             return paths::is_within(path, one) || paths::is_within(path, paths::real(one).value_or(one));  // a link stands for what it leads to
         });
         if (is_kept)
-            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(path),
+            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(path),
                                                           " is refused: the host's git, a shell or an editor would run what stands in it"})};
         if (auto changed = change(); !changed) return changed;
         for (const auto& planted : quarantine_planted(memory->snapshot(), private_->quarantine()))
-            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", paths::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
+            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
         return {};
     }
 
     [[nodiscard]] Result<std::string> resolve_cwd(const std::string& cwd) const {
         if (cwd.empty()) return boundary_.root;
         const auto refused = [&](std::string_view why) {
-            return Error{ErrorCode::policy, text::concat({"bailey: the working directory ", paths::quoted(cwd), " ", why, "; name a directory inside the workspace ", paths::quoted(boundary_.root)})};
+            return Error{ErrorCode::policy, text::concat({"bailey: the working directory ", text::quoted(cwd), " ", why, "; name a directory inside the workspace ", text::quoted(boundary_.root)})};
         };
         if (cwd.find('\0') != std::string::npos) return refused("contains a NUL byte");
         const auto real = paths::real(cwd.starts_with('/') ? cwd : paths::join(boundary_.root, cwd));
         if (!real) return refused(text::concat({"cannot be entered (", std::strerror(errno), ")"}));
-        if (!paths::is_within(*real, boundary_.root)) return refused(*real == cwd ? "is outside" : text::concat({"leads outside, to ", paths::quoted(*real)}));
+        if (!paths::is_within(*real, boundary_.root)) return refused(*real == cwd ? "is outside" : text::concat({"leads outside, to ", text::quoted(*real)}));
         struct stat status {};
         if (::stat(real->c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return refused("is not a directory");
         if (paths::is_within_any(*real, boundary_.read_denials)) return refused("is denied for reading");
@@ -307,7 +308,7 @@ private:
             process::Fd fd{::open(path.c_str(), detail::search_only | detail::no_follow)};
             struct stat status {};
             if (!fd || ::fstat(fd.get(), &status) != 0)
-                return Error{ErrorCode::policy, text::concat({"bailey: ", paths::quoted(path), " cannot be opened: ", std::strerror(errno)}), errno};
+                return Error{ErrorCode::policy, text::concat({"bailey: ", text::quoted(path), " cannot be opened: ", std::strerror(errno)}), errno};
             pins_.push_back({std::move(fd), {std::move(path), static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)}});
         }
         return {};

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <bailey/base/error.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/process/descendants.hpp>
 #include <bailey/process/sweep.hpp>
 #include <bailey/process/wakeup.hpp>

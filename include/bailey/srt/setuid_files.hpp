@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/base/violation.hpp>
 #include <bailey/srt/beneath.hpp>
 

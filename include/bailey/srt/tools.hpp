@@ -19,6 +19,7 @@
 
 #include <bailey/base/error.hpp>
 #include <bailey/base/platform.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/paths.hpp>
 #include <bailey/boundary/resolve.hpp>
@@ -175,24 +176,24 @@ private:
         if (named.empty()) named = search_path("srt");
         if (named.empty()) return unavailable(text::concat({"srt is not on the PATH; ", install_srt}));
         const auto real = paths::real(named);
-        if (!real) return unavailable(text::concat({"srt ", paths::quoted(named), ": ", std::strerror(errno), "; ", install_srt}));
+        if (!real) return unavailable(text::concat({"srt ", text::quoted(named), ": ", std::strerror(errno), "; ", install_srt}));
         struct stat status {};
         ::stat(real->c_str(), &status);
         if (!S_ISDIR(status.st_mode) && ::access(real->c_str(), X_OK) != 0)
-            return unavailable(text::concat({"srt ", paths::quoted(named), " is not executable; ", install_srt}));
+            return unavailable(text::concat({"srt ", text::quoted(named), " is not executable; ", install_srt}));
 
         // npm links bin/srt to <package>/dist/cli.js.
         found_.package = S_ISDIR(status.st_mode) ? *real : std::string{paths::parent(paths::parent(*real))};
         const auto manifest = read_small_file(found_.package + "/package.json");
         if (json_member(manifest, {"name"}) != package_name || (!S_ISDIR(status.st_mode) && *real != found_.cli()))
-            return unavailable(text::concat({"srt ", paths::quoted(named), " leads to ", paths::quoted(*real), ", which is not part of the npm package ", package_name, " (a version manager's shim?); set Tools::srt to the directory of the package"}));
+            return unavailable(text::concat({"srt ", text::quoted(named), " leads to ", text::quoted(*real), ", which is not part of the npm package ", package_name, " (a version manager's shim?); set Tools::srt to the directory of the package"}));
         found_.version = json_member(manifest, {"version"});
         if (compare_versions(found_.version, oldest_srt) < 0)
-            return unavailable(text::concat({"srt ", found_.version, " in ", paths::quoted(found_.package), " is too old: bailey needs ", oldest_srt, " or newer; ", install_srt}));
+            return unavailable(text::concat({"srt ", found_.version, " in ", text::quoted(found_.package), " is too old: bailey needs ", oldest_srt, " or newer; ", install_srt}));
         const auto engines = json_member(manifest, {"engines", "node"});
         const auto digit = std::find_if(engines.begin(), engines.end(), [](char c) { return c >= '0' && c <= '9'; });
         found_.node_floor.assign(digit, std::find_if(digit, engines.end(), [](char c) { return c != '.' && (c < '0' || c > '9'); }));
-        if (!paths::exists(found_.cli())) return unavailable(text::concat({"srt ", paths::quoted(found_.package), " has no dist/cli.js; ", install_srt}));
+        if (!paths::exists(found_.cli())) return unavailable(text::concat({"srt ", text::quoted(found_.package), " has no dist/cli.js; ", install_srt}));
         if (auto trusted = trust("srt", found_.cli()); !trusted) return trusted;
 
         // node takes srt's own dependencies from the node_modules of every directory above it.
@@ -200,7 +201,7 @@ private:
             const auto modules = paths::join(above, "node_modules");
             for (const auto& writable : writable_) {
                 if (paths::is_within(writable, modules) || paths::is_within(writable, found_.package))
-                    return unavailable(text::concat({"srt's modules in ", paths::quoted(modules), " could be rewritten by the sandbox, which may write ", paths::quoted(writable), "; ", install_srt}));
+                    return unavailable(text::concat({"srt's modules in ", text::quoted(modules), " could be rewritten by the sandbox, which may write ", text::quoted(writable), "; ", install_srt}));
             }
         }
         return {};
@@ -210,10 +211,10 @@ private:
         const std::string candidate = named.empty() ? search_path(name) : named;
         if (candidate.empty()) return unavailable(text::concat({name, " is not on the PATH; ", remedy}));
         const auto real = paths::real(candidate);
-        if (!real) return unavailable(text::concat({name, " ", paths::quoted(candidate), ": ", std::strerror(errno), "; ", remedy}));
+        if (!real) return unavailable(text::concat({name, " ", text::quoted(candidate), ": ", std::strerror(errno), "; ", remedy}));
         struct stat status {};
         if (::stat(real->c_str(), &status) != 0 || !S_ISREG(status.st_mode) || ::access(real->c_str(), X_OK) != 0)
-            return unavailable(text::concat({name, " ", paths::quoted(candidate), " is not an executable file; ", remedy}));
+            return unavailable(text::concat({name, " ", text::quoted(candidate), " is not an executable file; ", remedy}));
         found = *real;
         return trust(name, found);
     }
@@ -227,16 +228,16 @@ private:
             return ::read(file.get(), bytes, sizeof bytes) == 2 ? std::string{bytes, 2} : std::string{};
         }();
         if (name.starts_with("node") && beginning != "#!") return {};
-        return unavailable(text::concat({"node ", paths::quoted(found_.node), " is no node, or a version manager's shim; set Tools::node to the real node"}));
+        return unavailable(text::concat({"node ", text::quoted(found_.node), " is no node, or a version manager's shim; set Tools::node to the real node"}));
     }
 
     [[nodiscard]] Result<void> trust(std::string_view name, const std::string& path) const {
         for (const auto& writable : writable_) {
             if (paths::is_within(path, writable))
-                return unavailable(text::concat({name, " ", paths::quoted(path), " could be rewritten by the sandbox, which may write ", paths::quoted(writable), "; install it elsewhere"}));
+                return unavailable(text::concat({name, " ", text::quoted(path), " could be rewritten by the sandbox, which may write ", text::quoted(writable), "; install it elsewhere"}));
         }
         if (const auto loose = writable_by_others(path); !loose.empty())
-            return unavailable(text::concat({name, " ", paths::quoted(path), " could be rewritten by any user of this machine: ", paths::quoted(loose), " is writable for all; chmod o-w it"}));
+            return unavailable(text::concat({name, " ", text::quoted(path), " could be rewritten by any user of this machine: ", text::quoted(loose), " is writable for all; chmod o-w it"}));
         return {};
     }
 

@@ -20,7 +20,7 @@
 #include <sys/vfs.h>
 #endif
 
-#include <bailey/base/format.hpp>
+#include <bailey/base/text.hpp>
 #include <bailey/process/fd.hpp>
 #include <bailey/srt/beneath.hpp>
 
