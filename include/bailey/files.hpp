@@ -37,6 +37,7 @@ struct Place {
     std::string path;    ///< absolute
     std::string parent;  ///< relative to the root; empty: the root
     std::string name;    ///< empty: the root itself
+    bool directory = false;  ///< spelled as one, with "/" or "/." at its end
     [[nodiscard]] std::string below() const { return parent.empty() ? name : paths::join(parent, name); }
 };
 
@@ -51,7 +52,7 @@ struct Place {
         if (!paths::is_within(path, boundary.root)) return refused("is outside");
         rest.remove_prefix(boundary.root.size());
     }
-    Place place{boundary.root, {}, {}};
+    Place place{boundary.root, {}, {}, rest.empty() || rest.ends_with('/') || rest == "." || rest.ends_with("/.")};
     while (!rest.empty()) {
         const auto name = rest.substr(0, rest.find('/'));
         rest.remove_prefix(std::min(name.size() + 1, rest.size()));
@@ -64,7 +65,14 @@ struct Place {
     return place;
 }
 
-/// The same for what is to be changed, which the root is not.
+/// The same for a file with content.
+[[nodiscard]] inline Result<Place> place_of_file(const Boundary& boundary, std::string_view path) {
+    auto found = place(boundary, path);
+    if (found && found->directory) return Error{ErrorCode::policy, text::concat({"bailey: the path ", text::quoted(path), " names a directory; name a file in it"})};
+    return found;
+}
+
+/// The same for what is to be removed, which the root is not.
 [[nodiscard]] inline Result<Place> place_below_root(const Boundary& boundary, std::string_view path) {
     auto found = place(boundary, path);
     if (found && found->name.empty())
@@ -107,7 +115,7 @@ struct Place {
 }
 
 [[nodiscard]] inline Result<std::string> read_text(const process::Fd& root, const Boundary& boundary, std::string_view path) {
-    const auto place = detail::place(boundary, path);
+    const auto place = detail::place_of_file(boundary, path);
     if (!place) return place.error();
     if (auto allowed = detail::check_read(boundary, *place, "reading"); !allowed) return allowed.error();
     const auto file = srt::open_beneath(root.get(), place->below(), O_RDONLY);
@@ -119,7 +127,7 @@ struct Place {
 
 /// Replaces the file as a whole, or creates it; the directory must exist. A reader sees the old content or the new, never half.
 [[nodiscard]] inline Result<void> write_text(const process::Fd& root, const Boundary& boundary, std::string_view path, std::string_view content) {
-    const auto place = detail::place_below_root(boundary, path);
+    const auto place = detail::place_of_file(boundary, path);
     if (!place) return place.error();
     if (auto allowed = detail::check_write(boundary, *place, "writing"); !allowed) return allowed.error();
     const auto directory = srt::open_beneath(root.get(), place->parent);
@@ -159,7 +167,7 @@ struct Place {
     return names;
 }
 
-/// Something bears the name: a file, a directory, a symlink, whatever it leads to.
+/// Something bears the name: a file, a directory, a symlink, whatever it leads to; with "/" at the end of the path, a directory.
 [[nodiscard]] inline Result<bool> exists(const process::Fd& root, const Boundary& boundary, std::string_view path) {
     const auto place = detail::place(boundary, path);
     if (!place) return place.error();
@@ -167,7 +175,7 @@ struct Place {
     if (place->name.empty()) return true;
     const auto directory = srt::open_beneath(root.get(), place->parent);
     struct stat status {};
-    if (directory && ::fstatat(directory.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return true;
+    if (directory && ::fstatat(directory.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return !place->directory || S_ISDIR(status.st_mode);
     if (errno == ENOENT || errno == ENOTDIR) return false;
     return detail::cannot("look for", path, errno);
 }
@@ -184,10 +192,10 @@ struct Place {
         if (paths::is_beneath(denial, place->path)) return detail::checked({false, verdict::Rule::write_denial, denial}, "removing", place->path);
     const auto directory = srt::open_beneath(root.get(), place->parent);
     if (!directory) return detail::cannot("remove", path, errno);
-    if (::unlinkat(directory.get(), place->name.c_str(), 0) == 0) return {};
-    const bool is_directory = srt::identity_at(directory.get(), place->name).type == srt::FileType::directory;
-    if (!is_directory) return detail::cannot("remove", path, errno);
-    if (::unlinkat(directory.get(), place->name.c_str(), AT_REMOVEDIR) != 0) return detail::cannot("remove", path, errno);
+    const auto type = srt::identity_at(directory.get(), place->name).type;
+    const bool is_directory = type == srt::FileType::directory;
+    if (place->directory && !is_directory && type != srt::FileType::none) return detail::cannot("remove", path, ENOTDIR);
+    if (::unlinkat(directory.get(), place->name.c_str(), is_directory ? AT_REMOVEDIR : 0) != 0) return detail::cannot("remove", path, errno);
     return {};
 }
 

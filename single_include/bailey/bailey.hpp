@@ -1108,11 +1108,13 @@ private:
     }
 
     void settle_domains() {
-        remove_duplicates(boundary_.denied_domains, "denied domain");
-        remove_duplicates(boundary_.allowed_domains, "allowed domain");
+        boundary_.denied_domains = without_covered(std::move(boundary_.denied_domains), "denied domain");
+        boundary_.allowed_domains = without_covered(std::move(boundary_.allowed_domains), "allowed domain");
         for (const auto& domain : boundary_.allowed_domains) {
-            if (contains(boundary_.denied_domains, domain))
-                note(text::concat({"domain ", text::quoted(domain), " is both allowed and denied: the denial wins"}));
+            const auto pattern = hosts::split(domain);
+            const auto denial = std::find_if(boundary_.denied_domains.begin(), boundary_.denied_domains.end(), [&](const auto& denied) { return hosts::covers(hosts::split(denied), pattern); });
+            if (denial != boundary_.denied_domains.end())
+                note(text::concat({"allowed domain ", text::quoted(domain), " lies inside the denied domain ", text::quoted(*denial), ": the denial wins"}));
             if (is_in_no_proxy(domain) && !sets_no_proxy())
                 note(text::concat({"domain ", text::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
         }
@@ -1150,6 +1152,8 @@ private:
     }
 
     void note_weakenings() {
+        if (const auto home = paths::real(host_home()); home && paths::is_within_any(*home, writable_paths(boundary_)))
+            note(text::concat({"the home directory ", text::quoted(*home), " is writable: commands can change what the host's programs run and trust there (.ssh, .config, .local …); a directory of its own for the work is safer"}));
         if (boundary_.all_reads) note("weakening AllReads: commands read everything that the host user can read, except what is denied");
         if (boundary_.all_unix_sockets)
             note(on_linux ? "weakening AllUnixSockets: commands reach every Unix socket they can see, and srt's seccomp filter is off"
@@ -1189,6 +1193,24 @@ private:
             }
         }
         paths::sort_once(kept);
+        return kept;
+    }
+
+    std::vector<std::string> without_covered(std::vector<std::string> list, std::string_view what) {
+        remove_duplicates(list, what);
+        std::vector<hosts::Pattern> patterns;
+        for (const auto& entry : list) patterns.push_back(hosts::split(entry));
+        std::vector<std::string> kept;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            std::size_t wider = 0;
+            // Of two that mean the same, as two spellings of an address do, the first stays.
+            while (wider < list.size() && (wider == i || !hosts::covers(patterns[wider], patterns[i]) || (wider > i && hosts::covers(patterns[i], patterns[wider])))) ++wider;
+            if (wider == list.size()) {
+                kept.push_back(list[i]);
+            } else {
+                note(text::concat({what, " ", text::quoted(list[i]), " is dropped: it lies inside ", text::quoted(list[wider])}));
+            }
+        }
         return kept;
     }
 
@@ -2462,22 +2484,9 @@ namespace bailey {
 
 namespace policy {
 
-[[nodiscard]] inline bool lists(const std::vector<std::string>& list, std::string_view wanted) {
-    for (const std::string& entry : list)
-        if (entry == wanted) return true;
-    return false;
-}
-
-// Entries that passed the grammar. A host on both lists is denied, which is worth a note: it is mostly a slip.
-inline void domain(Boundary& boundary, std::string_view entry, std::vector<std::string>& list,
-                   const std::vector<std::string>& other) {
-    std::string folded = grammar::fold_domain(entry);
-    if (lists(other, folded) && !lists(list, folded))
-        boundary.notes.push_back("the domain " + text::quoted(folded) + " is both allowed and denied: it is denied");
-    list.push_back(std::move(folded));
-}
-inline void allow_domain(Boundary& b, std::string_view entry) { domain(b, entry, b.allowed_domains, b.denied_domains); }
-inline void deny_domain(Boundary& b, std::string_view entry) { domain(b, entry, b.denied_domains, b.allowed_domains); }
+// Entries that passed the grammar.
+inline void allow_domain(Boundary& b, std::string_view entry) { b.allowed_domains.push_back(grammar::fold_domain(entry)); }
+inline void deny_domain(Boundary& b, std::string_view entry) { b.denied_domains.push_back(grammar::fold_domain(entry)); }
 
 inline void allow_unix_socket(Boundary& boundary, std::string_view path) {
     if constexpr (on_linux)
@@ -8625,6 +8634,10 @@ public:
         if (auto pinned = sandbox->pin(); !pinned) return pinned.error();
         auto directory = PrivateDirectory::make();
         if (!directory) return directory.error();
+        for (const auto& path : sandbox->pinned()) {
+            if (paths::is_within(path, (*directory)->base()))
+                return Error{ErrorCode::policy, text::concat({"bailey: ", text::quoted(path), " lies in ", text::quoted((*directory)->base()), ", where bailey keeps what no command may see; name another directory"})};
+        }
         sandbox->private_ = std::move(*directory);
         sandbox->use(tools);
         return sandbox;
@@ -9005,7 +9018,9 @@ public:
     [[nodiscard]] std::string said() { return said_.take().bytes; }
 
     FrameSocket frames;
+    const process::Clock::time_point started = process::Clock::now();
     bool ready = false;
+    bool has_served = false;  ///< it has wrapped a sandbox
     std::uint16_t port = 0;  ///< of the proxy
     std::string token;       ///< that the proxy asks for
 
@@ -9318,7 +9333,7 @@ public:
     /// That host at that port, for all commands of the session from now on.
     [[nodiscard]] static NetworkAnswer allow_for_session() { return NetworkAnswer{Kind::session, {}}; }
     /// The command is told why, in the proxy's answer.
-    [[nodiscard]] static NetworkAnswer deny(std::string reason = "denied") { return NetworkAnswer{Kind::denied, std::move(reason)}; }
+    [[nodiscard]] static NetworkAnswer deny(std::string reason = "denied") { return NetworkAnswer{Kind::denied, reason.empty() ? "denied" : std::move(reason)}; }
 
     enum class Kind { once, session, denied };
     [[nodiscard]] Kind kind() const { return kind_; }
@@ -9686,10 +9701,10 @@ private:
             broker_->ready = true;
             broker_->port = number(fields[0]);
             broker_->token = fields[1];
-            failures_ = 0;
             changed_.notify_all();
             wakeup_.ring();
         } else if ((frame.letter == 'w' || frame.letter == 'e') && fields.size() == 2) {
+            broker_->has_served |= frame.letter == 'w';
             settle(fields[0], frame.letter == 'w' ? &fields[1] : nullptr);
         } else if (frame.letter == 'n' && fields.empty()) {
             ++domains_done_;
@@ -9828,7 +9843,12 @@ private:
     }
     [[nodiscard]] std::unique_ptr<Broker> lose_broker() {
         if (auto said = broker_->said(); last_words_.empty()) last_words_ = std::move(said);
-        if (!broker_->ready) count_failure();
+        // One that ends again and again, whatever the reason, is not started for ever.
+        if (broker_->has_served || process::Clock::now() > broker_->started + std::chrono::seconds{10}) {
+            failures_ = 0;
+        } else {
+            count_failure();
+        }
         domains_done_ = domains_sent_;
         settle_all(Ticket::State::lost);
         questions_.clear();
@@ -10698,7 +10718,8 @@ struct Fact {
     if (boundary.read_only && has_tmp) path("paths", "ro", defaults::tmp, "shared with the host, ReadOnly");
     each("paths", "ro", boundary.read_grants, "read grant");
     if (!boundary.all_reads) add("paths", "ro", "the system", "programs, libraries, /etc without its secrets");
-    each("paths", "ro", boundary.write_denials, "write denial");
+    for (const auto& denial : boundary.write_denials)
+        if (!paths::is_within_any(denial, boundary.read_denials)) path("paths", "ro", denial, "write denial");
     if (boundary.all_reads) add("paths", "weakening", "everything else can be read", "AllReads: whatever the host user can read, but the system's secrets");
     if (boundary.private_tmp) path("paths", "hidden", defaults::tmp, "PrivateTmp");
     each("paths", "hidden", boundary.read_denials, "read denial");
@@ -10826,6 +10847,7 @@ struct Place {
     std::string path;    ///< absolute
     std::string parent;  ///< relative to the root; empty: the root
     std::string name;    ///< empty: the root itself
+    bool directory = false;  ///< spelled as one, with "/" or "/." at its end
     [[nodiscard]] std::string below() const { return parent.empty() ? name : paths::join(parent, name); }
 };
 
@@ -10840,7 +10862,7 @@ struct Place {
         if (!paths::is_within(path, boundary.root)) return refused("is outside");
         rest.remove_prefix(boundary.root.size());
     }
-    Place place{boundary.root, {}, {}};
+    Place place{boundary.root, {}, {}, rest.empty() || rest.ends_with('/') || rest == "." || rest.ends_with("/.")};
     while (!rest.empty()) {
         const auto name = rest.substr(0, rest.find('/'));
         rest.remove_prefix(std::min(name.size() + 1, rest.size()));
@@ -10853,7 +10875,14 @@ struct Place {
     return place;
 }
 
-/// The same for what is to be changed, which the root is not.
+/// The same for a file with content.
+[[nodiscard]] inline Result<Place> place_of_file(const Boundary& boundary, std::string_view path) {
+    auto found = place(boundary, path);
+    if (found && found->directory) return Error{ErrorCode::policy, text::concat({"bailey: the path ", text::quoted(path), " names a directory; name a file in it"})};
+    return found;
+}
+
+/// The same for what is to be removed, which the root is not.
 [[nodiscard]] inline Result<Place> place_below_root(const Boundary& boundary, std::string_view path) {
     auto found = place(boundary, path);
     if (found && found->name.empty())
@@ -10896,7 +10925,7 @@ struct Place {
 }
 
 [[nodiscard]] inline Result<std::string> read_text(const process::Fd& root, const Boundary& boundary, std::string_view path) {
-    const auto place = detail::place(boundary, path);
+    const auto place = detail::place_of_file(boundary, path);
     if (!place) return place.error();
     if (auto allowed = detail::check_read(boundary, *place, "reading"); !allowed) return allowed.error();
     const auto file = srt::open_beneath(root.get(), place->below(), O_RDONLY);
@@ -10908,7 +10937,7 @@ struct Place {
 
 /// Replaces the file as a whole, or creates it; the directory must exist. A reader sees the old content or the new, never half.
 [[nodiscard]] inline Result<void> write_text(const process::Fd& root, const Boundary& boundary, std::string_view path, std::string_view content) {
-    const auto place = detail::place_below_root(boundary, path);
+    const auto place = detail::place_of_file(boundary, path);
     if (!place) return place.error();
     if (auto allowed = detail::check_write(boundary, *place, "writing"); !allowed) return allowed.error();
     const auto directory = srt::open_beneath(root.get(), place->parent);
@@ -10948,7 +10977,7 @@ struct Place {
     return names;
 }
 
-/// Something bears the name: a file, a directory, a symlink, whatever it leads to.
+/// Something bears the name: a file, a directory, a symlink, whatever it leads to; with "/" at the end of the path, a directory.
 [[nodiscard]] inline Result<bool> exists(const process::Fd& root, const Boundary& boundary, std::string_view path) {
     const auto place = detail::place(boundary, path);
     if (!place) return place.error();
@@ -10956,7 +10985,7 @@ struct Place {
     if (place->name.empty()) return true;
     const auto directory = srt::open_beneath(root.get(), place->parent);
     struct stat status {};
-    if (directory && ::fstatat(directory.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return true;
+    if (directory && ::fstatat(directory.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return !place->directory || S_ISDIR(status.st_mode);
     if (errno == ENOENT || errno == ENOTDIR) return false;
     return detail::cannot("look for", path, errno);
 }
@@ -10973,10 +11002,10 @@ struct Place {
         if (paths::is_beneath(denial, place->path)) return detail::checked({false, verdict::Rule::write_denial, denial}, "removing", place->path);
     const auto directory = srt::open_beneath(root.get(), place->parent);
     if (!directory) return detail::cannot("remove", path, errno);
-    if (::unlinkat(directory.get(), place->name.c_str(), 0) == 0) return {};
-    const bool is_directory = srt::identity_at(directory.get(), place->name).type == srt::FileType::directory;
-    if (!is_directory) return detail::cannot("remove", path, errno);
-    if (::unlinkat(directory.get(), place->name.c_str(), AT_REMOVEDIR) != 0) return detail::cannot("remove", path, errno);
+    const auto type = srt::identity_at(directory.get(), place->name).type;
+    const bool is_directory = type == srt::FileType::directory;
+    if (place->directory && !is_directory && type != srt::FileType::none) return detail::cannot("remove", path, ENOTDIR);
+    if (::unlinkat(directory.get(), place->name.c_str(), is_directory ? AT_REMOVEDIR : 0) != 0) return detail::cannot("remove", path, errno);
     return {};
 }
 

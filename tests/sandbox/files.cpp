@@ -132,7 +132,15 @@ TEST_CASE("what is there is listed, looked for and removed") {
         CHECK(why(workspace.try_remove("a")) == "bailey: cannot remove \"a\": Directory not empty");
         CHECK(why(workspace.try_remove("c")) == "bailey: cannot remove \"c\": No such file or directory");
         CHECK(why(workspace.try_remove(".")).find("is the root itself") != std::string::npos);
-        for (const char* path : {"a/deep", "a", "b", "link"}) workspace.remove(path);
+        // A path that ends in "/" is that of a directory, as the kernel has it.
+        for (const char* path : {"b/", "link/", "b/.", "c/"}) CHECK_FALSE(workspace.exists(path));
+        for (const char* path : {"a/", "a/deep/.", "./"}) CHECK(workspace.exists(path));
+        CHECK(why(workspace.try_remove("b/")) == "bailey: cannot remove \"b/\": it, or what it leads through, is no directory");
+        CHECK(why(workspace.try_remove("link/")) == "bailey: cannot remove \"link/\": it, or what it leads through, is no directory");
+        CHECK(why(workspace.try_remove("c/")) == "bailey: cannot remove \"c/\": No such file or directory");
+        CHECK(why(workspace.try_read_text("b/")) == "bailey: the path \"b/\" names a directory; name a file in it");
+        CHECK(why(workspace.try_write_text("new/", "x")) == "bailey: the path \"new/\" names a directory; name a file in it");
+        for (const char* path : {"a/deep", "a/", "b", "link"}) workspace.remove(path);
         CHECK(workspace.list().empty());
         CHECK(fs::exists("/etc/passwd"));
     });
@@ -254,7 +262,7 @@ TEST_CASE("sizes are bounded, and nothing is waited for") {
         CHECK(why(workspace.try_read_text("more")) == "bailey: cannot read \"more\": it has more than the 67108864 bytes that are read at once");
         CHECK(why(workspace.try_read_text("fifo")) == "bailey: cannot read \"fifo\": it is not a regular file");
         CHECK(why(workspace.try_read_text("socket")) == "bailey: cannot read \"socket\": it is a FIFO, a socket or a device");
-        CHECK(why(workspace.try_read_text(".")) == "bailey: cannot read \".\": it is not a regular file");
+        CHECK(why(workspace.try_read_text(".")) == "bailey: the path \".\" names a directory; name a file in it");
         for (const char* path : {"fifo", "socket"}) CHECK_FALSE(workspace.try_write_text(path, "x").has_value());
         if (::mknod((root / "null").c_str(), S_IFCHR | 0666, 0x103) == 0) {  // as root; in a container not even then
             CHECK_FALSE(workspace.try_read_text("null").has_value());

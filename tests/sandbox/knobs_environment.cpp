@@ -45,6 +45,11 @@ TEST_CASE("EnvAllowlist: a name of the host's is passed through when it is allow
     };
     check(workspace(root.path(), EnvAllowlist<"GITHUB_SHA", "NOT_SET_HERE">{}).run("env -0"));
     check(workspace(root.path(), runtime::EnvAllowlist{"GITHUB_SHA", "NOT_SET_HERE"}).run("env -0"));
+
+    const HostVariable term{"TERM", "xterm-256color"}, tmpdir{"TMPDIR", nullptr};
+    const auto own = workspace(root.path(), EnvAllowlist<"TERM", "TMPDIR">{}).run("env -0");
+    CHECK(value_of(own, "TERM") == "xterm-256color");  // the host's in the place of bailey's
+    CHECK(value_of(own, "TMPDIR").starts_with("/"));   // which stays where the host has none
 }
 
 TEST_CASE("EnvCredential: a secret passes only by its own word") {

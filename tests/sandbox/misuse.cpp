@@ -1,4 +1,5 @@
 // What hosts get wrong: said in words, or what was meant; never a crash, and never in silence.
+#include "inside.hpp"
 #include "support.hpp"
 
 #include <algorithm>
@@ -29,6 +30,13 @@ std::string refusal_of(const std::string& root, Ps... policies) {
     if (made) return "made";
     CHECK(made.error().code() == ErrorCode::policy);
     return made.error().what();
+}
+
+template <class... Ps>
+bailey::Boundary boundary_of(const std::string& root, Ps... policies) {
+    const auto made = bailey::Workspace<Ps...>::open(root, std::move(policies)...);
+    REQUIRE(made.has_value());
+    return made->boundary();
 }
 
 bool says(const std::string& text, std::string_view part) { return text.starts_with("bailey: ") && text.find(part) != text.npos; }
@@ -133,10 +141,7 @@ TEST_CASE("policies that contradict one another, or could not hold, are refused"
 TEST_CASE("a domain that clients do not ask the proxy for is noted, unless NO_PROXY is set") {
     TempDir root;
     const auto notes_it = [&](const std::string& domain, auto... policies) {
-        const auto made = bailey::Workspace<bailey::runtime::DomainAllowlist, decltype(policies)...>::open(root.path(), bailey::runtime::DomainAllowlist{domain}, policies...);
-        REQUIRE(made.has_value());
-        const auto& notes = made->boundary().notes;
-        return std::any_of(notes.begin(), notes.end(), [](const std::string& note) { return note.find("is within srt's NO_PROXY") != note.npos; });
+        return noted(boundary_of(root.path(), bailey::runtime::DomainAllowlist{domain}, policies...), "is within srt's NO_PROXY");
     };
     for (const std::string domain : {"localhost", "localhost:8080", "127.0.0.1:80", "[::1]:443", "10.1.2.3", "172.16.0.1", "172.31.9.9:1", "192.168.1.1", "169.254.1.1"}) {
         CAPTURE(domain);
@@ -144,6 +149,44 @@ TEST_CASE("a domain that clients do not ask the proxy for is noted, unless NO_PR
         CHECK_FALSE(notes_it(domain, bailey::EnvValue<"NO_PROXY", "">{}));
     }
     for (const std::string domain : {"172.32.0.1", "11.0.0.1", "127.0.0.2", "[2001:db8::1]", "localhost.example"}) CHECK_FALSE(notes_it(domain));
+}
+
+TEST_CASE("of domains that lie inside others the wider one stays, and is said") {
+    TempDir root;
+    using bailey::runtime::DomainAllowlist, bailey::runtime::DomainDenylist;
+    const auto boundary = boundary_of(
+        root.path(), DomainAllowlist{"api.x.example", "*.x.example", "api.x.example:443", "y.example:80", "y.example:443", "[2001:db8::1]", "[2001:db8:0::1]", "b.z.example"}, DomainDenylist{"*.z.example", "a.z.example"});
+    CHECK(boundary.allowed_domains == std::vector<std::string>{"*.x.example", "y.example:80", "y.example:443", "[2001:db8::1]", "b.z.example"});
+    CHECK(boundary.denied_domains == std::vector<std::string>{"*.z.example"});
+    std::vector<std::string> of_domains;
+    for (const auto& note : boundary.notes)
+        if (note.find("domain \"") != note.npos) of_domains.push_back(note);
+    CHECK(of_domains == std::vector<std::string>{
+                            R"(denied domain "a.z.example" is dropped: it lies inside "*.z.example")",
+                            R"(allowed domain "api.x.example" is dropped: it lies inside "*.x.example")",
+                            R"(allowed domain "api.x.example:443" is dropped: it lies inside "api.x.example")",
+                            R"(allowed domain "[2001:db8:0::1]" is dropped: it lies inside "[2001:db8::1]")",
+                            R"(allowed domain "b.z.example" lies inside the denied domain "*.z.example": the denial wins)",
+                        });
+}
+
+TEST_CASE("bailey's own directory is no workspace and no grant; a home that is writable is noted") {
+    TempDir root, home;
+    const auto made = workspace(root.path());
+    const auto base = fs::path{made.run("printf %s $TMPDIR").out}.parent_path().parent_path().string();
+    REQUIRE(fs::is_directory(base));
+    const std::string words = "where bailey keeps what no command may see";
+    CHECK(says(refusal_of(base), words));
+    CHECK(says(refusal_of(root.path(), bailey::runtime::AllowWrite{base}), words));
+    CHECK(says(refusal_of(root.path(), bailey::runtime::AllowRead{base + "/lock"}), words));
+
+    const std::string_view writable = "the home directory";
+    const HostVariable set{"HOME", home.path().c_str()};
+    CHECK(noted(boundary_of(home.path()), writable));
+    CHECK(noted(boundary_of(root.path(), bailey::runtime::AllowWrite{home.path()}), writable));
+    CHECK_FALSE(noted(boundary_of(home.path(), bailey::ReadOnly{}, bailey::PrivateTmp{}), writable));
+    fs::create_directory(home / "project");
+    CHECK_FALSE(noted(boundary_of(home / "project", bailey::PrivateTmp{}), writable));
 }
 
 TEST_CASE("what a user's own policy appends is held to the rules, and what it throws comes out") {

@@ -306,6 +306,24 @@ TEST_CASE("a broker that is killed is replaced; commands that run go on") {
     CHECK(session.stats().brokers > 1);
 }
 
+TEST_CASE("a broker that ends again and again is not started for ever; the cold way is left") {
+    TempDir root;
+    const auto workspace = support::workspace(root.path());
+    const auto session = workspace.open_session({.prepared = 0});
+    for (int broker = -1; const std::uint64_t number : {1, 2}) {
+        REQUIRE(comes_true([&] { return session.stats().brokers == number && broker_pid() > 0 && broker_pid() != broker; }));
+        broker = broker_pid();
+        REQUIRE(session.try_proxy_url().has_value());  // it is ready
+        ::kill(broker, SIGKILL);
+    }
+    CHECK(session.run("echo cold", {.timeout = 60s}).out == "cold\n");
+    const auto stats = session.stats();
+    CHECK(stats.cold == 1);
+    CHECK(stats.brokers == 2);
+    CHECK(broker_pid() == -1);
+    CHECK(std::string_view{session.try_proxy_url().error().what()}.find("has no broker, and so no proxy") != std::string_view::npos);
+}
+
 TEST_CASE("closing a session at any moment leaves nothing behind") {
     TempDir root;
     write(root / "file", "x");

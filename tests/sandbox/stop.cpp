@@ -7,6 +7,9 @@
 #include <random>
 #include <thread>
 
+#include <sched.h>
+#include <sys/wait.h>
+
 using namespace support;
 
 namespace {
@@ -28,6 +31,55 @@ std::string next_word() {
     static int count = 0;
     return std::to_string(7'000'000 + ::getpid() % 10'000 * 100 + ++count);
 }
+
+/// A process of the host's that puts a child into another's pid namespace and does not reap it: the namespace cannot end before.
+class Clinger {
+public:
+    Clinger() {
+        REQUIRE(::pipe2(orders_, O_CLOEXEC) == 0);
+        REQUIRE(::pipe2(answers_, O_CLOEXEC) == 0);
+        pid_ = ::fork();
+        REQUIRE(pid_ >= 0);
+        if (pid_ == 0) cling();
+        ::close(orders_[0]);
+        ::close(answers_[1]);
+    }
+    ~Clinger() { let_go(); }
+    Clinger(const Clinger&) = delete;
+    Clinger& operator=(const Clinger&) = delete;
+
+    bool cling_to(int pid) {
+        char answer = 'n';
+        return ::write(orders_[1], &pid, sizeof pid) == sizeof pid && ::read(answers_[0], &answer, 1) == 1 && answer == 'y';
+    }
+    void let_go() {
+        if (pid_ < 0) return;
+        ::close(orders_[1]);
+        ::close(answers_[0]);
+        ::waitpid(pid_, nullptr, 0);
+        pid_ = -1;
+    }
+
+private:
+    [[noreturn]] void cling() {
+        ::close(orders_[1]);
+        int pid = 0;
+        if (::read(orders_[0], &pid, sizeof pid) == sizeof pid) {
+            const auto namespaces = "/proc/" + std::to_string(pid) + "/ns/";
+            const int user = ::open((namespaces + "user").c_str(), O_RDONLY), pids = ::open((namespaces + "pid").c_str(), O_RDONLY);
+            ::setns(user, CLONE_NEWUSER);  // refused where it is the same; root needs it not
+            const bool joined = ::setns(pids, CLONE_NEWPID) == 0;
+            if (joined && ::fork() == 0)
+                for (;;) ::pause();
+            [[maybe_unused]] const auto sent = ::write(answers_[1], joined ? "y" : "n", 1);
+            [[maybe_unused]] const auto over = ::read(orders_[0], &pid, 1);
+        }
+        ::_exit(0);
+    }
+
+    int orders_[2], answers_[2];
+    pid_t pid_ = -1;
+};
 
 }  // namespace
 
@@ -195,4 +247,39 @@ TEST_CASE("a callback that throws stops the command and comes out once") {
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().code() == bailey::ErrorCode::callback);
     CHECK_THROWS_AS(std::rethrow_exception(result.error().cause()), std::out_of_range);
+}
+
+TEST_CASE("a command whose processes do not end is an error, not a result that says the workspace stands still") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    for (const bool is_stopped : {true, false}) {
+        if (!is_stopped && !through_session()) continue;  // srt itself waits for them there, until the time is up
+        CAPTURE(is_stopped);
+        Clinger clinger;
+        const auto word = next_word();
+        auto running = workspace.spawn("sh -c 'until [ -e go ]; do sleep 0.05; done' " + word, {.timeout = 60s});
+        int inside = -1;
+        REQUIRE(comes_true([&] {
+            (void)running.wait_for(20ms);
+            for (const auto& process : descendants())
+                if (process.words.starts_with("sh") && process.words.ends_with('\0' + word + '\0')) inside = process.pid;
+            return inside > 0;
+        }));
+        REQUIRE(clinger.cling_to(inside));
+        const auto began = std::chrono::steady_clock::now();
+        if (is_stopped) {
+            running.stop();
+        } else {
+            write(root / "go", "");
+        }
+        const auto result = running.try_wait();
+        const auto took = std::chrono::steady_clock::now() - began;
+        REQUIRE_FALSE(result.has_value());
+        CHECK(result.error().code() == bailey::ErrorCode::process);
+        CHECK(std::string_view{result.error().what()}.find("hangs in the kernel and can still change the workspace") != std::string_view::npos);
+        CHECK(took > 4s);
+        CHECK(took < 15s);
+        clinger.let_go();
+        CHECK(workspace.run("echo next", {.timeout = 60s}).out == "next\n");
+    }
 }

@@ -41,14 +41,6 @@ TEST_CASE("policies: domains are folded and kept in order") {
     CHECK(b.notes.empty());
 }
 
-TEST_CASE("policies: a domain on both lists is noted once, in either order") {
-    const Boundary one =
-        made_of(DomainAllowlist<"x.example">{}, DomainDenylist<"X.example">{}, runtime::DomainDenylist{"x.example"});
-    REQUIRE(one.notes.size() == 1);
-    CHECK(says(one.notes[0], "\"x.example\" is both allowed and denied"));
-    CHECK(made_of(DomainDenylist<"x.example">{}, DomainAllowlist<"x.example">{}).notes.size() == 1);
-}
-
 TEST_CASE("policies: paths stay as they are spelled") {
     const Boundary b = made_of(ReadPolicy<Allow<"/etc/ssl", "~/.cargo">, Deny<"keys">>{},
                                WritePolicy<Deny<".env">, Allow<"/tmp/build">, Allow<"a/../b">>{}, runtime::AllowRead{"/opt/data"},

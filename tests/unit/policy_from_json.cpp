@@ -166,10 +166,16 @@ TEST_CASE("from_srt_settings: never wider than srt was told") {
     CHECK(closed.private_tmp);
 
     const auto refused = [](std::string_view text) { return made_of(runtime::from_srt_settings(text)).refusals; };
-    CHECK(refused(R"({"filesystem": {"denyreads": []}})") == List{R"(bailey: there is no key "filesystem.denyreads"; did you mean "denyRead"?)"});
-    CHECK(refused(R"({"network": {"allowedDomain": []}})") == List{R"(bailey: there is no key "network.allowedDomain"; did you mean "allowedDomains"?)"});
+    CHECK(refused(R"({"filesystem": {"denyreads": []}})") == List{R"(bailey: nothing in bailey answers to the key "filesystem.denyreads" of srt's settings; did you mean "denyRead"?)"});
+    CHECK(refused(R"({"network": {"allowedDomain": []}})") == List{R"(bailey: nothing in bailey answers to the key "network.allowedDomain" of srt's settings; did you mean "allowedDomains"?)"});
     CHECK(refused(R"({"filesystem": {"denyWrite": ["**/.env"]}})").size() == 1);
     CHECK(refused(R"({"filesystem": {"denyWrite": [{"path": "a", "literal": false}]}})").size() == 1);
-    CHECK(refused(R"({"filesystem": {"disabled": true}})").size() == 1);
+    // What srt has and bailey has not is no misspelling of something else.
+    for (const std::string key : {"filesystem.disabled", "network.httpProxyPort", "network.mitmProxy", "network.deniedDomainReasons", "enableWeakerNestedSandbox"}) {
+        const auto dot = key.find('.');
+        const auto member = "\"" + key.substr(dot + 1) + "\": true";
+        CHECK(refused(dot == key.npos ? "{" + member + "}" : "{\"" + key.substr(0, dot) + "\": {" + member + "}}") ==
+              List{"bailey: nothing in bailey answers to the key \"" + key + "\" of srt's settings; leave it out, docs/migration.md says what a workspace does instead"});
+    }
     CHECK(refused("{").size() == 1);
 }

@@ -83,7 +83,8 @@ struct Fact {
     if (boundary.read_only && has_tmp) path("paths", "ro", defaults::tmp, "shared with the host, ReadOnly");
     each("paths", "ro", boundary.read_grants, "read grant");
     if (!boundary.all_reads) add("paths", "ro", "the system", "programs, libraries, /etc without its secrets");
-    each("paths", "ro", boundary.write_denials, "write denial");
+    for (const auto& denial : boundary.write_denials)
+        if (!paths::is_within_any(denial, boundary.read_denials)) path("paths", "ro", denial, "write denial");
     if (boundary.all_reads) add("paths", "weakening", "everything else can be read", "AllReads: whatever the host user can read, but the system's secrets");
     if (boundary.private_tmp) path("paths", "hidden", defaults::tmp, "PrivateTmp");
     each("paths", "hidden", boundary.read_denials, "read denial");

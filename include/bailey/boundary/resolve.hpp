@@ -287,11 +287,13 @@ private:
     }
 
     void settle_domains() {
-        remove_duplicates(boundary_.denied_domains, "denied domain");
-        remove_duplicates(boundary_.allowed_domains, "allowed domain");
+        boundary_.denied_domains = without_covered(std::move(boundary_.denied_domains), "denied domain");
+        boundary_.allowed_domains = without_covered(std::move(boundary_.allowed_domains), "allowed domain");
         for (const auto& domain : boundary_.allowed_domains) {
-            if (contains(boundary_.denied_domains, domain))
-                note(text::concat({"domain ", text::quoted(domain), " is both allowed and denied: the denial wins"}));
+            const auto pattern = hosts::split(domain);
+            const auto denial = std::find_if(boundary_.denied_domains.begin(), boundary_.denied_domains.end(), [&](const auto& denied) { return hosts::covers(hosts::split(denied), pattern); });
+            if (denial != boundary_.denied_domains.end())
+                note(text::concat({"allowed domain ", text::quoted(domain), " lies inside the denied domain ", text::quoted(*denial), ": the denial wins"}));
             if (is_in_no_proxy(domain) && !sets_no_proxy())
                 note(text::concat({"domain ", text::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
         }
@@ -329,6 +331,8 @@ private:
     }
 
     void note_weakenings() {
+        if (const auto home = paths::real(host_home()); home && paths::is_within_any(*home, writable_paths(boundary_)))
+            note(text::concat({"the home directory ", text::quoted(*home), " is writable: commands can change what the host's programs run and trust there (.ssh, .config, .local …); a directory of its own for the work is safer"}));
         if (boundary_.all_reads) note("weakening AllReads: commands read everything that the host user can read, except what is denied");
         if (boundary_.all_unix_sockets)
             note(on_linux ? "weakening AllUnixSockets: commands reach every Unix socket they can see, and srt's seccomp filter is off"
@@ -368,6 +372,24 @@ private:
             }
         }
         paths::sort_once(kept);
+        return kept;
+    }
+
+    std::vector<std::string> without_covered(std::vector<std::string> list, std::string_view what) {
+        remove_duplicates(list, what);
+        std::vector<hosts::Pattern> patterns;
+        for (const auto& entry : list) patterns.push_back(hosts::split(entry));
+        std::vector<std::string> kept;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            std::size_t wider = 0;
+            // Of two that mean the same, as two spellings of an address do, the first stays.
+            while (wider < list.size() && (wider == i || !hosts::covers(patterns[wider], patterns[i]) || (wider > i && hosts::covers(patterns[i], patterns[wider])))) ++wider;
+            if (wider == list.size()) {
+                kept.push_back(list[i]);
+            } else {
+                note(text::concat({what, " ", text::quoted(list[i]), " is dropped: it lies inside ", text::quoted(list[wider])}));
+            }
+        }
         return kept;
     }
 

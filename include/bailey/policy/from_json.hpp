@@ -251,7 +251,7 @@ public:
 private:
     void unknown(const std::string& key, const std::string& path, std::initializer_list<std::string_view> known, bool suggest_ours) {
         std::string_view best;
-        std::size_t least = 1 + key.size() / 3;  // farther is another word
+        std::size_t least = suggest_ours ? 1 + key.size() / 3 : 3;  // farther is another word; srt has many
         const auto offer = [&](std::string_view name, std::string_view instead) {
             if (const auto steps = distance(key, name); steps < least || (steps == least && best.empty())) {
                 least = steps;
@@ -262,8 +262,11 @@ private:
         if (suggest_ours)
             for (const auto& other : other_names) offer(other.name, other.ours);
         std::string problem = "there is no key " + text::quoted(member(path, key));
+        if (!suggest_ours) problem = "nothing in bailey answers to the key " + text::quoted(member(path, key)) + " of srt's settings";
         if (!best.empty()) {
             problem += "; did you mean " + text::quoted(best) + "?";
+        } else if (!suggest_ours) {
+            problem += "; leave it out, docs/migration.md says what a workspace does instead";
         } else {
             problem += "; write one of";
             for (const auto name : known) problem += " " + std::string{name};

@@ -20,22 +20,9 @@ namespace bailey {
 
 namespace policy {
 
-[[nodiscard]] inline bool lists(const std::vector<std::string>& list, std::string_view wanted) {
-    for (const std::string& entry : list)
-        if (entry == wanted) return true;
-    return false;
-}
-
-// Entries that passed the grammar. A host on both lists is denied, which is worth a note: it is mostly a slip.
-inline void domain(Boundary& boundary, std::string_view entry, std::vector<std::string>& list,
-                   const std::vector<std::string>& other) {
-    std::string folded = grammar::fold_domain(entry);
-    if (lists(other, folded) && !lists(list, folded))
-        boundary.notes.push_back("the domain " + text::quoted(folded) + " is both allowed and denied: it is denied");
-    list.push_back(std::move(folded));
-}
-inline void allow_domain(Boundary& b, std::string_view entry) { domain(b, entry, b.allowed_domains, b.denied_domains); }
-inline void deny_domain(Boundary& b, std::string_view entry) { domain(b, entry, b.denied_domains, b.allowed_domains); }
+// Entries that passed the grammar.
+inline void allow_domain(Boundary& b, std::string_view entry) { b.allowed_domains.push_back(grammar::fold_domain(entry)); }
+inline void deny_domain(Boundary& b, std::string_view entry) { b.denied_domains.push_back(grammar::fold_domain(entry)); }
 
 inline void allow_unix_socket(Boundary& boundary, std::string_view path) {
     if constexpr (on_linux)

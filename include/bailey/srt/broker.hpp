@@ -61,7 +61,9 @@ public:
     [[nodiscard]] std::string said() { return said_.take().bytes; }
 
     FrameSocket frames;
+    const process::Clock::time_point started = process::Clock::now();
     bool ready = false;
+    bool has_served = false;  ///< it has wrapped a sandbox
     std::uint16_t port = 0;  ///< of the proxy
     std::string token;       ///< that the proxy asks for
 

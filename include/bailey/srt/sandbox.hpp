@@ -78,6 +78,10 @@ public:
         if (auto pinned = sandbox->pin(); !pinned) return pinned.error();
         auto directory = PrivateDirectory::make();
         if (!directory) return directory.error();
+        for (const auto& path : sandbox->pinned()) {
+            if (paths::is_within(path, (*directory)->base()))
+                return Error{ErrorCode::policy, text::concat({"bailey: ", text::quoted(path), " lies in ", text::quoted((*directory)->base()), ", where bailey keeps what no command may see; name another directory"})};
+        }
         sandbox->private_ = std::move(*directory);
         sandbox->use(tools);
         return sandbox;

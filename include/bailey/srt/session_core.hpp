@@ -362,10 +362,10 @@ private:
             broker_->ready = true;
             broker_->port = number(fields[0]);
             broker_->token = fields[1];
-            failures_ = 0;
             changed_.notify_all();
             wakeup_.ring();
         } else if ((frame.letter == 'w' || frame.letter == 'e') && fields.size() == 2) {
+            broker_->has_served |= frame.letter == 'w';
             settle(fields[0], frame.letter == 'w' ? &fields[1] : nullptr);
         } else if (frame.letter == 'n' && fields.empty()) {
             ++domains_done_;
@@ -504,7 +504,12 @@ private:
     }
     [[nodiscard]] std::unique_ptr<Broker> lose_broker() {
         if (auto said = broker_->said(); last_words_.empty()) last_words_ = std::move(said);
-        if (!broker_->ready) count_failure();
+        // One that ends again and again, whatever the reason, is not started for ever.
+        if (broker_->has_served || process::Clock::now() > broker_->started + std::chrono::seconds{10}) {
+            failures_ = 0;
+        } else {
+            count_failure();
+        }
         domains_done_ = domains_sent_;
         settle_all(Ticket::State::lost);
         questions_.clear();

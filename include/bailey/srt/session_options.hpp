@@ -25,7 +25,7 @@ public:
     /// That host at that port, for all commands of the session from now on.
     [[nodiscard]] static NetworkAnswer allow_for_session() { return NetworkAnswer{Kind::session, {}}; }
     /// The command is told why, in the proxy's answer.
-    [[nodiscard]] static NetworkAnswer deny(std::string reason = "denied") { return NetworkAnswer{Kind::denied, std::move(reason)}; }
+    [[nodiscard]] static NetworkAnswer deny(std::string reason = "denied") { return NetworkAnswer{Kind::denied, reason.empty() ? "denied" : std::move(reason)}; }
 
     enum class Kind { once, session, denied };
     [[nodiscard]] Kind kind() const { return kind_; }
