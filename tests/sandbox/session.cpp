@@ -310,7 +310,7 @@ TEST_CASE("a broker that ends again and again is not started for ever; the cold 
     TempDir root;
     const auto workspace = support::workspace(root.path());
     const auto session = workspace.open_session({.prepared = 0});
-    for (int broker = -1; const std::uint64_t number : {1, 2}) {
+    for (int broker = -1; const std::uint64_t number : {1U, 2U}) {
         REQUIRE(comes_true([&] { return session.stats().brokers == number && broker_pid() > 0 && broker_pid() != broker; }));
         broker = broker_pid();
         REQUIRE(session.try_proxy_url().has_value());  // it is ready
