@@ -21,14 +21,6 @@ using bailey::ViolationKind;
 
 namespace {
 
-template <class Condition>
-bool comes_true(Condition&& condition, std::chrono::milliseconds within = 30s) {
-    for (const auto until = std::chrono::steady_clock::now() + within; std::chrono::steady_clock::now() < until; ::usleep(10'000)) {
-        if (condition()) return true;
-    }
-    return condition();
-}
-
 bool has_waiting(const Session& session, std::size_t count = 1) {
     return comes_true([&] { return session.stats().waiting == count; });
 }

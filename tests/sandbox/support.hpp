@@ -25,6 +25,14 @@ namespace support {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
+template <class Condition>
+bool comes_true(Condition&& condition, std::chrono::milliseconds within = 30s) {
+    for (const auto until = std::chrono::steady_clock::now() + within; std::chrono::steady_clock::now() < until; ::usleep(10'000)) {
+        if (condition()) return true;
+    }
+    return condition();
+}
+
 inline std::string environment(const char* name) {
     const char* value = std::getenv(name);
     REQUIRE_MESSAGE(value != nullptr, std::string{name}, " is not set; run the tests by tools/test, or see tools/setup --print-env");
