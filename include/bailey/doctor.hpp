@@ -5,9 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include <stdlib.h>
+
 #include <bailey/base/error.hpp>
 #include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
+#include <bailey/process/fd.hpp>
+#include <bailey/srt/private_directory.hpp>
 #include <bailey/srt/tools.hpp>
 #include <bailey/workspace.hpp>
 
@@ -34,10 +38,10 @@ struct Check {
         checks.push_back({"sandbox", false, process::system_error(text::concat({"mkdtemp(", text::quoted(root), ")"})).what()});
         return checks;
     }
-    if (auto workspace = Workspace<>::open(root); !workspace) {
+    if (auto workspace = Workspace<>::open(root, tools); !workspace) {
         checks.push_back({"sandbox", false, workspace.error().what()});
     } else {
-        const auto result = workspace->use(tools).try_run("echo ok");
+        const auto result = workspace->try_run("echo ok");
         checks.push_back({"sandbox", result && result->ok(), result ? text::concat({"a command ran and ", to_string(result->outcome)}) : result.error().what()});
     }
     srt::remove_tree(root);

@@ -97,10 +97,13 @@ private:
 #if defined(__cpp_lib_jthread)
             if (options.stop.stop_possible()) on_stop.emplace(options.stop, StopRequest{&stop});
 #endif
+            if (options.limiter != nullptr) {
+                if (!options.limiter->fd())
+                    return Error{ErrorCode::process, "bailey: the Limiter has no pipe, because the process was out of descriptors when it was made; make it anew"};
+                readiness.watch_readable(options.limiter->fd());
+            }
             readiness.wake_at(deadline);
-            if (options.limiter == nullptr) return ask();
-            readiness.watch_readable(options.limiter->fd());
-            return ask_when_allowed();
+            return options.limiter == nullptr ? ask() : ask_when_allowed();
         }
 
         Result<void> ask_when_allowed() {

@@ -11,6 +11,7 @@
 #include <bailey/base/error.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/commands.hpp>
+#include <bailey/grammar/domain.hpp>
 #include <bailey/policy/runtime.hpp>
 #include <bailey/srt/session_core.hpp>
 #include <bailey/srt/session_options.hpp>
@@ -25,6 +26,13 @@ namespace bailey {
 class Session : public Commands {
 public:
     [[nodiscard]] static Result<Session> open(std::shared_ptr<const srt::Sandbox> sandbox, SessionOptions options = {}) {
+        // One entry that srt's own rules refuse, and it takes none of the list.
+        if (options.on_network_request)
+            options.on_network_request = [ask = std::move(options.on_network_request)](const NetworkRequest& request) {
+                auto answer = ask(request);
+                const bool can_be_listed = !grammar::domain_fault(request.entry(), grammar::DomainUse::allow);
+                return answer.kind() != NetworkAnswer::Kind::session || can_be_listed ? answer : NetworkAnswer::allow_once();
+            };
         auto core = srt::SessionCore::open(std::move(sandbox), std::move(options));
         if (!core) return core.error();
         return Session{std::move(*core)};
@@ -35,6 +43,7 @@ public:
 
     /// These take effect for connections that begin after they have returned, in commands that run already too; connections that are
     /// open stay open. Entries as in DomainAllowlist and DomainDenylist; PolicyError: one is refused, and then nothing is changed.
+    /// Waits for the broker, at most 10 s: a ProcessError says that it has not answered, and the new lists hold from the next one on.
     [[nodiscard]] Result<void> try_allow_domains(const runtime::DomainAllowlist& domains) {
         return change(domains, {}, [&](Boundary& boundary, const Boundary& checked) { append_new(boundary.allowed_domains, checked.allowed_domains); });
     }
@@ -51,7 +60,7 @@ public:
 
     /// The filtering proxy of this session, with the password it asks for, for the host's own HTTP clients: one policy for both. It
     /// covers what a client sends through it and nothing else; it is another one after the broker has been replaced. Waits for the
-    /// broker to be ready.
+    /// broker to be ready, at most 30 s. SandboxStartError: there is none.
     [[nodiscard]] Result<std::string> try_proxy_url() const { return core_->proxy_url(); }
 
     [[nodiscard]] SessionStats stats() const { return core_->stats(); }

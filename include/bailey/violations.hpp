@@ -28,7 +28,7 @@ namespace bailey {
             case ViolationKind::setuid_file: what = "may not leave setuid or setgid"; break;
             case ViolationKind::limit: what = "ran into a limit on"; break;
         }
-        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", text::quoted(violation.subject), ": ", violation.rule, ". Remedy: ", violation.remedy, ".\n"});
+        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", text::quoted(violation.subject), ": ", text::plain(violation.rule), ". Remedy: ", text::plain(violation.remedy), ".\n"});
     }
     return text + "Do not try to get around it; where the remedy is a policy, only the user can grant it.\n";
 }

@@ -37,21 +37,11 @@ template <Policy... Ps>
 class Workspace : public Commands {
 public:
     /// The boundary is decided here, once: paths are made absolute and real, and pinned. Relative ones start at the root.
-    [[nodiscard]] static Result<Workspace> open(std::string_view root, Ps... policies) noexcept {
-        Boundary declared;
-#if defined(__cpp_exceptions)
-        try {
-            (static_cast<const Ps&>(policies).apply(declared), ...);
-        } catch (...) {
-            return Error{ErrorCode::callback, "bailey: a policy threw; the workspace is not made", std::current_exception()};
-        }
-#else
-        (static_cast<const Ps&>(policies).apply(declared), ...);
-#endif
-        policy::check_declared(declared);
-        auto sandbox = srt::Sandbox::make(std::move(declared), root, {});
-        if (!sandbox) return sandbox.error();
-        return Workspace{std::move(*sandbox)};
+    [[nodiscard]] static Result<Workspace> open(std::string_view root, Ps... policies) noexcept { return with_tools({}, root, policies...); }
+    [[nodiscard]] static Result<Workspace> open(std::string_view root, const Tools& tools) noexcept
+        requires(LiteralPolicy<Ps> && ...)
+    {
+        return with_tools(tools, root, Ps{}...);
     }
     [[nodiscard]] static Result<Workspace> open(std::string_view root) noexcept
         requires(sizeof...(Ps) > 0 && (LiteralPolicy<Ps> && ...))
@@ -61,11 +51,9 @@ public:
 
 #if defined(__cpp_exceptions)
     /// Throws PolicyError: the root is missing or no directory, a value is refused, a grant cannot be pinned.
-    explicit Workspace(std::string_view root, Tools tools = {})
+    explicit Workspace(std::string_view root, const Tools& tools = {})
         requires(LiteralPolicy<Ps> && ...)
-        : Workspace{open(root, Ps{}...).value()} {
-        if (!(tools.srt + tools.node + tools.bwrap + tools.socat + tools.rg).empty()) use(tools);
-    }
+        : Workspace{open(root, tools).value()} {}
     explicit Workspace(std::string_view root, Ps... policies)
         requires(sizeof...(Ps) > 0)
         : Workspace{open(root, std::move(policies)...).value()} {}
@@ -116,6 +104,23 @@ public:
 #endif
 
 private:
+    [[nodiscard]] static Result<Workspace> with_tools(const Tools& tools, std::string_view root, const Ps&... policies) noexcept {
+        Boundary declared;
+#if defined(__cpp_exceptions)
+        try {
+            (policies.apply(declared), ...);
+        } catch (...) {
+            return Error{ErrorCode::callback, "bailey: a policy threw; the workspace is not made", std::current_exception()};
+        }
+#else
+        (policies.apply(declared), ...);
+#endif
+        policy::check_declared(declared);
+        auto sandbox = srt::Sandbox::make(std::move(declared), root, tools);
+        if (!sandbox) return sandbox.error();
+        return Workspace{std::move(*sandbox)};
+    }
+
     explicit Workspace(std::shared_ptr<srt::Sandbox> sandbox) : Commands{std::make_shared<srt::ColdSource>(sandbox)}, sandbox_{std::move(sandbox)} {}
 
     std::shared_ptr<srt::Sandbox> sandbox_;

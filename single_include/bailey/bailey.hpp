@@ -494,23 +494,25 @@ namespace bailey::text {
     }
 }
 
-/// In quotes, on one line, as it is but for what is not plain: its bytes are written \xNN.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
+/// On one line, as it is but for what is not plain: its bytes are written \xNN. A backslash goes before what is in `escaped`.
+[[nodiscard]] inline std::string plain(std::string_view text, std::string_view escaped = {}) {
     constexpr std::string_view hex = "0123456789abcdef";
-    std::string result = "\"";
+    std::string result;
     while (!text.empty()) {
         const auto size = utf8_character(text);
         const auto character = text.substr(0, size == 0 ? 1 : size);
         text.remove_prefix(character.size());
-        if (character == "\"" || character == "\\") result += '\\';
+        if (escaped.find(character[0]) != escaped.npos) result += '\\';
         if (is_plain(character)) {
             result += character;
         } else {
             for (const char byte : character) result += concat({"\\x", hex.substr(static_cast<unsigned char>(byte) >> 4, 1), hex.substr(static_cast<unsigned char>(byte) & 15, 1)});
         }
     }
-    return result += '"';
+    return result;
 }
+
+[[nodiscard]] inline std::string quoted(std::string_view text) { return concat({"\"", plain(text, "\"\\"), "\""}); }
 
 }  // namespace bailey::text
 
@@ -804,6 +806,16 @@ inline void sort_once(std::vector<std::string>& list) {
     }
 }
 
+/// Where a placeholder for an absolute path would stand: its first component that does not exist, or is no directory.
+[[nodiscard]] inline std::string place_of(const std::string& path) {
+    for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+        auto component = path.substr(0, slash);
+        struct stat status {};
+        if (::lstat(component.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return component;
+    }
+    return path;
+}
+
 }  // namespace bailey::paths
 
 // ---- bailey/boundary/linked_worktree.hpp ----
@@ -1088,23 +1100,18 @@ private:
         const auto note_missing = [&](const std::vector<std::string>& denials, std::string_view what) {
             for (const auto& denial : denials) {
                 if (paths::exists(denial)) continue;
-                if (paths::is_within_any(denial, writable)) {
-                    note(text::concat({what, " ", text::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", text::quoted(first_missing(denial)), ", where no command can make anything"}));
-                } else {
+                const auto place = paths::place_of(denial);
+                if (!paths::is_within_any(denial, writable)) {
                     note(text::concat({what, " ", text::quoted(denial), " does not exist: there is nothing to deny"}));
+                } else if (paths::exists(place)) {
+                    note(text::concat({what, " ", text::quoted(denial), " cannot exist: ", text::quoted(place), " is no directory, and no command can change that or write it"}));
+                } else {
+                    note(text::concat({what, " ", text::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", text::quoted(place), ", where no command can make anything"}));
                 }
             }
         };
         note_missing(boundary_.read_denials, "read denial");
         note_missing(boundary_.write_denials, "write denial");
-    }
-
-    /// The first of its parts that does not exist.
-    [[nodiscard]] static std::string first_missing(const std::string& path) {
-        for (auto end = path.find('/', 1); end != path.npos; end = path.find('/', end + 1)) {
-            if (!paths::exists(path.substr(0, end))) return path.substr(0, end);
-        }
-        return path;
     }
 
     void settle_domains() {
@@ -1440,17 +1447,31 @@ struct AskedPath {
     return {std::move(*real), {}, kernel};
 }
 
+[[nodiscard]] inline bool is_directory(const std::string& path) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /// What the host's tools would run or obey cannot be changed while it exists (docs/architecture.md); here as far as its name tells.
 [[nodiscard]] inline bool steers_host_tools(const std::string& path, std::string_view root) {
     if (!paths::is_beneath(path, root) || !paths::exists(path)) return false;
     std::string_view rest = std::string_view{path}.substr(root.size() + 1), before;
+    bool in_git = false, in_modules = false;
     for (int depth = 0; !rest.empty(); ++depth) {
         const auto name = rest.substr(0, rest.find('/'));
         rest.remove_prefix(std::min(name.size() + 1, rest.size()));
         const auto is = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
         if (depth <= 3 && (name == ".gitmodules" || is(defaults::settings_files) || is(defaults::settings_directories))) return true;
         if (before == ".claude" && is(defaults::claude_directories)) return true;
-        if (before == ".git" && (name == "hooks" || name == "config" || name == "config.worktree" || name == "commondir")) return true;
+        if ((before == ".git" || in_modules) && (name == "hooks" || name == "config" || name == "config.worktree" || name == "commondir")) return true;
+        // The repositories of submodules lie below modules, at their paths, and may have such themselves.
+        if (in_modules && (name == "objects" || name == "refs" || name == "logs" || name == "info")) return false;
+        if (before == ".git" && (name == "modules" || name == "worktrees")) in_modules = true;
+        if (name == ".git") {
+            if (rest.empty() && !is_directory(path)) return true;  // it says where the repository is
+            in_git = true;
+        }
+        if (name == "node_modules" && !in_git) return false;  // packages bring their authors' settings along
         before = name;
     }
     return false;
@@ -4140,6 +4161,7 @@ public:
 
     /// steady_clock is CLOCK_MONOTONIC in libstdc++ and libc++.
     void wake_at(std::optional<Clock::time_point> moment) {
+        if (polls_) moment = std::min(moment.value_or(Clock::time_point::max()), Clock::now() + std::chrono::milliseconds{20});
         itimerspec timer{};
         if (moment) {
             const auto since_boot = moment->time_since_epoch();
@@ -4181,9 +4203,10 @@ private:
         epoll_event event{};
         event.events = events;
         event.data.fd = fd.get();
-        ::epoll_ctl(queue_.get(), EPOLL_CTL_ADD, fd.get(), &event);
+        polls_ |= ::epoll_ctl(queue_.get(), EPOLL_CTL_ADD, fd.get(), &event) != 0 && errno != EEXIST;
     }
     Fd timer_;
+    bool polls_ = false;  // something could not be watched, as when the user's epoll watches are used up: it is looked at now and then
 #else
     void change(const Fd& fd, short filter, unsigned short action) {
         struct kevent event;
@@ -4205,7 +4228,7 @@ namespace bailey {
 /// the start of srt until the command begins. Must outlive the runs that use it.
 class Limiter {
 public:
-    /// At least one slot; 4096 at most.
+    /// At least one slot; 4096 at most. Where the process is out of descriptors it has none, and a run that is to use it is a ProcessError.
     explicit Limiter(unsigned slots) {
         if (auto pipe = process::make_pipe()) tokens_ = std::move(*pipe);
         process::set_nonblocking(tokens_.read);
@@ -5349,7 +5372,7 @@ function handle(letter, fields) {
       config.network.deniedDomains = JSON.parse(fields[1]);
       manager.updateConfig(library.SandboxRuntimeConfigSchema.parse(config));
       send('n', []);
-    });
+    }).catch(function (error) { refuse(String(error && error.message || error)); });
   }
   if (letter === 'A' && fields.length === 3) {
     var settle = questions.get(+fields[0]);
@@ -5538,17 +5561,19 @@ public:
     ToolFinder(const Tools& tools, const Boundary& boundary) : tools_{tools}, writable_{writable_paths(boundary)} {}
 
     Result<FoundTools> find() {
-        if (auto found = find_srt(); !found) return found.error();
-        if (auto found = find_program("node", tools_.node, found_.node, "install node " + found_.node_floor + " or newer, or name it in Tools::node"); !found)
-            return found.error();
-        if (auto real_node = check_node(); !real_node) return real_node.error();
+        std::string problems;
+        const auto is_there = [&](const Result<void>& looked) {
+            if (!looked) problems += text::concat({problems.empty() ? "" : "\n", looked.error().what()});
+            return looked.has_value();
+        };
+        is_there(find_srt());
+        if (is_there(find_program("node", tools_.node, found_.node, text::concat({"install node ", found_.node_floor, found_.node_floor.empty() ? "" : " or newer, ", "or name it in Tools::node"})))) is_there(check_node());
         if (on_linux) {
-            if (auto found = find_program("bwrap", tools_.bwrap, found_.bwrap, "install bubblewrap (Debian: apt-get install bubblewrap)"); !found)
-                return found.error();
-            if (auto found = find_program("socat", tools_.socat, found_.socat, "install socat (Debian: apt-get install socat)"); !found)
-                return found.error();
+            is_there(find_program("bwrap", tools_.bwrap, found_.bwrap, "install bubblewrap (Debian: apt-get install bubblewrap)"));
+            is_there(find_program("socat", tools_.socat, found_.socat, "install socat (Debian: apt-get install socat)"));
         }
-        if (auto found = find_program("rg", tools_.rg, found_.rg, "install ripgrep (Debian: apt-get install ripgrep)"); !found) return found.error();
+        is_there(find_program("rg", tools_.rg, found_.rg, "install ripgrep (Debian: apt-get install ripgrep)"));
+        if (!problems.empty()) return Error{ErrorCode::srt_unavailable, std::move(problems)};
         return std::move(found_);
     }
 
@@ -5630,7 +5655,7 @@ private:
 
 }  // namespace detail
 
-/// Every tool, found and trusted for this boundary, or a SrtUnavailableError that says how to mend it.
+/// Every tool, found and trusted for this boundary, or a SrtUnavailableError: what is wrong with each and how to mend it, one a line.
 [[nodiscard]] inline Result<FoundTools> find_tools(const Tools& tools, const Boundary& boundary) {
     return detail::ToolFinder{tools, boundary}.find();
 }
@@ -5844,10 +5869,13 @@ private:
 #if defined(__cpp_lib_jthread)
             if (options.stop.stop_possible()) on_stop.emplace(options.stop, StopRequest{&stop});
 #endif
+            if (options.limiter != nullptr) {
+                if (!options.limiter->fd())
+                    return Error{ErrorCode::process, "bailey: the Limiter has no pipe, because the process was out of descriptors when it was made; make it anew"};
+                readiness.watch_readable(options.limiter->fd());
+            }
             readiness.wake_at(deadline);
-            if (options.limiter == nullptr) return ask();
-            readiness.watch_readable(options.limiter->fd());
-            return ask_when_allowed();
+            return options.limiter == nullptr ? ask() : ask_when_allowed();
         }
 
         Result<void> ask_when_allowed() {
@@ -6861,16 +6889,6 @@ private:
 // takes the protection of every overlapping run with it; this one is counted, across processes, by locks on the file itself.
 
 namespace bailey::srt {
-
-/// Where a placeholder for an absolute path would stand: its first component that does not exist, or is no directory.
-[[nodiscard]] inline std::string place_of(const std::string& path) {
-    for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-        auto component = path.substr(0, slash);
-        struct stat status {};
-        if (::lstat(component.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return component;
-    }
-    return path;
-}
 
 /// A directory by its real path, from the root of the file system and through no link: one that has been swapped in is refused.
 [[nodiscard]] inline process::Fd open_real_directory(std::string_view path) {
@@ -8032,7 +8050,7 @@ private:
         const bool listed = hooks && list_directory(hooks.get(), [&](std::string_view name, unsigned char) {
             constexpr std::string_view suffix = ".sample";
             if (name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix) return true;
-            fault = text::concat({"git would run the hook \"", name, "\""});
+            fault = text::concat({"git would run the hook ", text::quoted(name)});
             return false;
         });
         if (!listed) return "it cannot be listed";
@@ -8048,7 +8066,7 @@ private:
         for (const GitConfigEntry& item : *config) {
             if (old_config && std::find(old_config->begin(), old_config->end(), item) != old_config->end()) continue;
             if (item.name() == "core.worktree" && is_submodules_work_tree(entry.path, item.value)) continue;
-            if (!is_harmless_git_config(item)) return text::concat({item.name(), " is not among the keys that git itself sets in a new repository, or its value is not"});
+            if (!is_harmless_git_config(item)) return text::concat({text::quoted(item.name()), " is not among the keys that git itself sets in a new repository, or its value is not"});
         }
         if (fetches_on_demand_from_a_path(*config)) return "a partial clone of a local directory runs git there";
         return {};
@@ -8064,7 +8082,7 @@ private:
         if (!config) return "it is not plainly a git configuration";
         for (const GitConfigEntry& item : *config) {
             if (item.section != "submodule" || item.subsection.empty() || !is_harmless_git_config(item)) {
-                return text::concat({item.name(), " is not among the keys that git itself sets in it, or its value is not"});
+                return text::concat({text::quoted(item.name()), " is not among the keys that git itself sets in it, or its value is not"});
             }
         }
         return {};
@@ -8121,7 +8139,7 @@ public:
             if (error == ENOENT) return failed(error);
             return in_place(parent.get(), path, std::strerror(error));
         }
-        return {true, text::concat({"moved to ", target, "; look at it, and move it back if it is wanted"})};
+        return {true, text::concat({"moved to ", text::quoted(target), "; look at it, and move it back if it is wanted"})};
     }
 
 private:
@@ -8133,7 +8151,7 @@ private:
     Moved in_place(int parent, const std::string& path, std::string_view why) {
         const std::string aside = path + ".bailey-quarantined-" + id_;
         if (const int error = rename(parent, std::string{name_of(path)}, parent, std::string{name_of(aside)}); error != 0) return failed(error);
-        return {true, text::concat({"renamed to ", aside, " (", why, "); look at it, and rename it back if it is wanted"})};
+        return {true, text::concat({"renamed to ", text::quoted(aside), " (", why, "); look at it, and rename it back if it is wanted"})};
     }
 
     bool make() {
@@ -8708,9 +8726,23 @@ public:
             return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(path),
                                                           " is refused: the host's git, a shell or an editor would run what stands in it"})};
         if (auto changed = change(); !changed) return changed;
-        for (const auto& planted : quarantine_planted(memory->snapshot(), private_->quarantine()))
-            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
-        return {};
+        auto planted = quarantine_planted(memory->snapshot(), private_->quarantine());
+        const std::lock_guard lock{snapshots_mutex_};
+        const bool alone = snapshots_.size() == 1;
+        Result<void> result;
+        for (auto& one : planted) {
+            if (!alone && !paths::is_within(one.subject, path) && !paths::is_within(path, one.subject)) {
+                found_for_others_.push_back(std::move(one));
+            } else if (result) {
+                result = Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(one.subject), " is refused: ", one.rule, "; ", one.remedy})};
+            }
+        }
+        return result;
+    }
+    /// What commands that run have planted and the host's own changes came upon.
+    [[nodiscard]] std::vector<Violation> take_found() const {
+        const std::lock_guard lock{snapshots_mutex_};
+        return std::exchange(found_for_others_, {});
     }
 
     [[nodiscard]] Result<std::string> resolve_cwd(const std::string& cwd) const {
@@ -8796,7 +8828,7 @@ public:
         for (const auto* denials : {&boundary_.read_denials, &boundary_.write_denials}) {
             for (const auto& denial : *denials) {
                 if (!paths::is_within_any(denial, writable)) continue;
-                if (auto place = place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
+                if (auto place = paths::place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
             }
         }
         paths::sort_once(places);
@@ -8936,6 +8968,7 @@ private:
     std::shared_ptr<PrivateDirectory> private_;
     mutable std::mutex snapshots_mutex_;
     mutable std::vector<std::shared_ptr<const ProtectedSnapshot>> snapshots_;  // of the runs that have not ended, the oldest first
+    mutable std::vector<Violation> found_for_others_;
     struct Watched {
         std::unique_ptr<TreeWatch> watch;
         std::uint64_t first = 0;  // of its numbers: no two watches have one in common
@@ -8958,14 +8991,15 @@ inline Memory::~Memory() {
 
 inline std::vector<Violation> Memory::look_around() const {
     const auto after = sandbox_->happened();
-    std::vector<Violation> violations;
-    if (!sandbox_->quiet(*snapshot_, before_, after)) violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
+    std::vector<Violation> violations = sandbox_->take_found();
+    const auto add = [&](std::vector<Violation> more) { violations.insert(violations.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end())); };
+    if (!sandbox_->quiet(*snapshot_, before_, after)) add(quarantine_planted(*snapshot_, sandbox_->directory().quarantine()));
     auto directories = writable_paths(sandbox_->boundary());
     std::vector<std::string> touched;
     for (std::size_t i = 0; i < directories.size(); ++i) {
         if (i >= before_.size() || i >= after.size() || !Sandbox::quiet(before_[i], after[i])) touched.push_back(std::move(directories[i]));
     }
-    for (auto& violation : strip_setuid_files(touched, began_)) violations.push_back(std::move(violation));
+    add(strip_setuid_files(touched, began_));
     return violations;
 }
 
@@ -9324,13 +9358,24 @@ namespace bailey {
 struct NetworkRequest {
     std::string host;  ///< a name, or an address without brackets
     std::uint16_t port = 0;
+
+    /// As a DomainAllowlist names it.
+    [[nodiscard]] std::string entry() const {
+        std::string_view name = host;
+        if (name.size() > 1 && name.ends_with('.')) name.remove_suffix(1);  // srt takes it away too
+        const bool is_ipv6 = name.find(':') != name.npos;
+        std::string entry = text::concat({is_ipv6 ? "[" : "", name, is_ipv6 ? "]:" : ":", std::to_string(port)});
+        for (char& c : entry) c = hosts::detail::lower(c);
+        return entry;
+    }
 };
 
 class NetworkAnswer {
 public:
     /// For this connection; the next one is asked about again.
     [[nodiscard]] static NetworkAnswer allow_once() { return NetworkAnswer{Kind::once, {}}; }
-    /// That host at that port, for all commands of the session from now on.
+    /// That host at that port, for all commands of the session from now on. What no DomainAllowlist could name, as a name without a
+    /// dot, is allowed once.
     [[nodiscard]] static NetworkAnswer allow_for_session() { return NetworkAnswer{Kind::session, {}}; }
     /// The command is told why, in the proxy's answer.
     [[nodiscard]] static NetworkAnswer deny(std::string reason = "denied") { return NetworkAnswer{Kind::denied, reason.empty() ? "denied" : std::move(reason)}; }
@@ -9359,7 +9404,7 @@ struct SessionStats {
     std::uint64_t commands = 0;    ///< that were started in this session, of which
     std::uint64_t prepared = 0;    ///< … found a sandbox waiting,
     std::uint64_t wrapped = 0;     ///< … had one made by the broker,
-    std::uint64_t cold = 0;        ///< … were started by srt alone, because there was no broker
+    std::uint64_t cold = 0;        ///< … were started by srt alone: docs/sessions.md says when
     std::uint64_t stale = 0;       ///< sandboxes that were thrown away because preparing them again would have given another
     std::uint64_t brokers = 0;     ///< started so far
     std::size_t waiting = 0;       ///< sandboxes that wait now
@@ -9985,7 +10030,7 @@ private:
                 return given;
             }();
             if (answer.kind() == NetworkAnswer::Kind::session) {
-                boundary_.allowed_domains.push_back(text::concat({request.host.find(':') != std::string::npos ? text::concat({"[", request.host, "]"}) : request.host, ":", std::to_string(request.port)}));
+                boundary_.allowed_domains.push_back(request.entry());
                 send_domains();
             }
             // A program that opens several connections at once is asked about once.
@@ -10543,6 +10588,13 @@ namespace bailey {
 class Session : public Commands {
 public:
     [[nodiscard]] static Result<Session> open(std::shared_ptr<const srt::Sandbox> sandbox, SessionOptions options = {}) {
+        // One entry that srt's own rules refuse, and it takes none of the list.
+        if (options.on_network_request)
+            options.on_network_request = [ask = std::move(options.on_network_request)](const NetworkRequest& request) {
+                auto answer = ask(request);
+                const bool can_be_listed = !grammar::domain_fault(request.entry(), grammar::DomainUse::allow);
+                return answer.kind() != NetworkAnswer::Kind::session || can_be_listed ? answer : NetworkAnswer::allow_once();
+            };
         auto core = srt::SessionCore::open(std::move(sandbox), std::move(options));
         if (!core) return core.error();
         return Session{std::move(*core)};
@@ -10553,6 +10605,7 @@ public:
 
     /// These take effect for connections that begin after they have returned, in commands that run already too; connections that are
     /// open stay open. Entries as in DomainAllowlist and DomainDenylist; PolicyError: one is refused, and then nothing is changed.
+    /// Waits for the broker, at most 10 s: a ProcessError says that it has not answered, and the new lists hold from the next one on.
     [[nodiscard]] Result<void> try_allow_domains(const runtime::DomainAllowlist& domains) {
         return change(domains, {}, [&](Boundary& boundary, const Boundary& checked) { append_new(boundary.allowed_domains, checked.allowed_domains); });
     }
@@ -10569,7 +10622,7 @@ public:
 
     /// The filtering proxy of this session, with the password it asks for, for the host's own HTTP clients: one policy for both. It
     /// covers what a client sends through it and nothing else; it is another one after the broker has been replaced. Waits for the
-    /// broker to be ready.
+    /// broker to be ready, at most 30 s. SandboxStartError: there is none.
     [[nodiscard]] Result<std::string> try_proxy_url() const { return core_->proxy_url(); }
 
     [[nodiscard]] SessionStats stats() const { return core_->stats(); }
@@ -10626,7 +10679,7 @@ namespace bailey {
             case ViolationKind::setuid_file: what = "may not leave setuid or setgid"; break;
             case ViolationKind::limit: what = "ran into a limit on"; break;
         }
-        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", text::quoted(violation.subject), ": ", violation.rule, ". Remedy: ", violation.remedy, ".\n"});
+        text += text::concat({"- ", violation.certain ? "" : "probably ", what, " ", text::quoted(violation.subject), ": ", text::plain(violation.rule), ". Remedy: ", text::plain(violation.remedy), ".\n"});
     }
     return text + "Do not try to get around it; where the remedy is a policy, only the user can grant it.\n";
 }
@@ -11053,21 +11106,11 @@ template <Policy... Ps>
 class Workspace : public Commands {
 public:
     /// The boundary is decided here, once: paths are made absolute and real, and pinned. Relative ones start at the root.
-    [[nodiscard]] static Result<Workspace> open(std::string_view root, Ps... policies) noexcept {
-        Boundary declared;
-#if defined(__cpp_exceptions)
-        try {
-            (static_cast<const Ps&>(policies).apply(declared), ...);
-        } catch (...) {
-            return Error{ErrorCode::callback, "bailey: a policy threw; the workspace is not made", std::current_exception()};
-        }
-#else
-        (static_cast<const Ps&>(policies).apply(declared), ...);
-#endif
-        policy::check_declared(declared);
-        auto sandbox = srt::Sandbox::make(std::move(declared), root, {});
-        if (!sandbox) return sandbox.error();
-        return Workspace{std::move(*sandbox)};
+    [[nodiscard]] static Result<Workspace> open(std::string_view root, Ps... policies) noexcept { return with_tools({}, root, policies...); }
+    [[nodiscard]] static Result<Workspace> open(std::string_view root, const Tools& tools) noexcept
+        requires(LiteralPolicy<Ps> && ...)
+    {
+        return with_tools(tools, root, Ps{}...);
     }
     [[nodiscard]] static Result<Workspace> open(std::string_view root) noexcept
         requires(sizeof...(Ps) > 0 && (LiteralPolicy<Ps> && ...))
@@ -11077,11 +11120,9 @@ public:
 
 #if defined(__cpp_exceptions)
     /// Throws PolicyError: the root is missing or no directory, a value is refused, a grant cannot be pinned.
-    explicit Workspace(std::string_view root, Tools tools = {})
+    explicit Workspace(std::string_view root, const Tools& tools = {})
         requires(LiteralPolicy<Ps> && ...)
-        : Workspace{open(root, Ps{}...).value()} {
-        if (!(tools.srt + tools.node + tools.bwrap + tools.socat + tools.rg).empty()) use(tools);
-    }
+        : Workspace{open(root, tools).value()} {}
     explicit Workspace(std::string_view root, Ps... policies)
         requires(sizeof...(Ps) > 0)
         : Workspace{open(root, std::move(policies)...).value()} {}
@@ -11132,6 +11173,23 @@ public:
 #endif
 
 private:
+    [[nodiscard]] static Result<Workspace> with_tools(const Tools& tools, std::string_view root, const Ps&... policies) noexcept {
+        Boundary declared;
+#if defined(__cpp_exceptions)
+        try {
+            (policies.apply(declared), ...);
+        } catch (...) {
+            return Error{ErrorCode::callback, "bailey: a policy threw; the workspace is not made", std::current_exception()};
+        }
+#else
+        (policies.apply(declared), ...);
+#endif
+        policy::check_declared(declared);
+        auto sandbox = srt::Sandbox::make(std::move(declared), root, tools);
+        if (!sandbox) return sandbox.error();
+        return Workspace{std::move(*sandbox)};
+    }
+
     explicit Workspace(std::shared_ptr<srt::Sandbox> sandbox) : Commands{std::make_shared<srt::ColdSource>(sandbox)}, sandbox_{std::move(sandbox)} {}
 
     std::shared_ptr<srt::Sandbox> sandbox_;
@@ -11170,10 +11228,10 @@ struct Check {
         checks.push_back({"sandbox", false, process::system_error(text::concat({"mkdtemp(", text::quoted(root), ")"})).what()});
         return checks;
     }
-    if (auto workspace = Workspace<>::open(root); !workspace) {
+    if (auto workspace = Workspace<>::open(root, tools); !workspace) {
         checks.push_back({"sandbox", false, workspace.error().what()});
     } else {
-        const auto result = workspace->use(tools).try_run("echo ok");
+        const auto result = workspace->try_run("echo ok");
         checks.push_back({"sandbox", result && result->ok(), result ? text::concat({"a command ran and ", to_string(result->outcome)}) : result.error().what()});
     }
     srt::remove_tree(root);

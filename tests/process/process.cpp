@@ -6,6 +6,8 @@
 #include <csignal>
 #include <thread>
 
+#include <poll.h>
+
 using namespace process_support;
 
 namespace {
@@ -276,6 +278,19 @@ TEST_CASE("process: a child that closes its streams is waited for all the same, 
     CHECK(finished.ending.exit_code == 6);
     CHECK(finished.elapsed >= 1s);
     CHECK(std::clock() - cpu_before < CLOCKS_PER_SEC / 10);
+}
+
+TEST_CASE("process: what cannot be watched is looked at now and then") {
+    // The kernel watches no regular file, as it watches nothing more when the user's watches are used up.
+    auto readiness = process::Readiness::open();
+    REQUIRE(readiness.has_value());
+    readiness->wake_at(std::nullopt);
+    pollfd ready{readiness->fd(), POLLIN, 0};
+    CHECK(::poll(&ready, 1, 100) == 0);
+    const process::Fd file{::open("/etc/passwd", O_RDONLY | O_CLOEXEC)};
+    readiness->watch_readable(file);
+    readiness->wake_at(std::nullopt);
+    CHECK(::poll(&ready, 1, 10'000) == 1);
 }
 
 TEST_CASE("process: while the child sleeps the host sleeps") {

@@ -1,6 +1,8 @@
 // No command ever runs without its sandbox: whatever is missing, old, broken or hostile, the right error says the remedy.
 #include "support.hpp"
 
+#include <algorithm>
+
 #include <fcntl.h>
 #include <sched.h>
 #if defined(__linux__)
@@ -313,6 +315,11 @@ TEST_CASE("doctor says what is missing, and what works") {
     REQUIRE(broken.size() == 1);
     CHECK_FALSE(broken[0].ok);
     CHECK(broken[0].detail.find("apt-get install socat") != std::string::npos);
+    const auto nothing = bailey::doctor({.srt = "/nonexistent/srt", .node = "/nonexistent/node", .bwrap = "/nonexistent/bwrap", .socat = "/nonexistent/socat", .rg = "/nonexistent/rg"});
+    REQUIRE(nothing.size() == 1);
+    const auto& all = nothing[0].detail;  // a line for each
+    CHECK(std::count(all.begin(), all.end(), '\n') == 4);
+    for (const std::string_view tool : {"bailey: srt ", "\nbailey: node ", "\nbailey: bwrap ", "\nbailey: socat ", "\nbailey: rg "}) CHECK(all.find(tool) != all.npos);
     const Package silent{"process.exit(0);\n"};
     const auto mute = bailey::doctor(silent.tools());
     REQUIRE(mute.size() == 2);

@@ -211,6 +211,26 @@ TEST_CASE("nothing is removed that a command could not remove") {
     CHECK(why(narrow.try_write_text("file", "x")) == "bailey: writing \"" + (root / "file") + "\" is denied: ReadOnly");
 }
 
+TEST_CASE("what a running command has planted is no fault of the host's own change, and is told by the command's result") {
+    TempDir root;
+    fs::create_directory(root / "d");
+    const auto workspace = support::workspace<>(root.path());
+    auto running = workspace.spawn("echo evil >.bashrc; echo evil >d/.zshrc; touch planted; until [ -e go ]; do sleep 0.05; done", {.timeout = 60s});
+    REQUIRE(comes_true([&] { return !running.wait_for(20ms) && fs::exists(root / "planted"); }));
+    workspace.write_text("notes.md", "x");
+    CHECK(read(root / "notes.md") == "x");
+    CHECK_FALSE(fs::exists(root / ".bashrc"));  // in quarantine already
+    CHECK(why(workspace.try_write_text("d/.zshrc", "x")).find("writing \"" + (root / "d/.zshrc") + "\" is refused") != std::string::npos);  // its own
+    workspace.write_text("go", "");
+    const auto result = running.wait();
+    INFO(shown(result));
+    std::vector<std::string> planted;
+    for (const auto& violation : result.violations) planted.push_back(violation.subject);
+    std::sort(planted.begin(), planted.end());
+    CHECK(planted == std::vector<std::string>{root / ".bashrc", root / "d/.zshrc"});
+    CHECK(workspace.run("true").violations.empty());
+}
+
 TEST_CASE("write_text does not go behind a link that the host's tools follow") {
     TempDir root;
     write(root / "rc", "# mine\n");

@@ -134,6 +134,12 @@ TEST_CASE("F09 F13 a denied path that does not exist yet cannot be made, and lea
     Grounds at;
     const auto denied = workspace(at.root.path(), ReadPolicy<Deny<"secret.txt">>{}, WritePolicy<Deny<"CI", "p/q/r">>{}, runtime::DenyWrite{"/tmp/bailey-denied-" + std::to_string(::getpid())});
     CHECK(noted(denied.boundary(), "secret.txt\" does not exist yet"));
+    write(at.root / "file", "x");
+    const auto below = workspace(at.root.path(), WritePolicy<Deny<"file/later">>{});
+    CHECK(noted(below.boundary(), "file/later\" cannot exist: \"" + (at.root / "file") + "\" is no directory, and no command can change that"));
+    CHECK(below.run("rm file && mkdir file && touch file/later").exit_code != 0);
+    CHECK(read(at.root / "file") == "x");
+    fs::remove(at.root / "file");
     const auto before = listing(at.root.path());
     const auto tries = R"sh(
 try secret 'echo k >secret.txt; grep -q k secret.txt'

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -104,6 +105,25 @@ TEST_CASE("a limiter bounds how many sandboxes start at once, and waiting for it
     CHECK(fs::exists(root / "second"));
     CHECK_FALSE(fs::exists(root / "third"));
     CHECK_FALSE(fs::exists(root / "fourth"));
+}
+
+TEST_CASE("a limiter that could not be made is said, and is no command that waits for ever") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    const auto none_left = [] {
+        rlimit limit{};
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+        const rlimit before = limit;
+        limit.rlim_cur = 3;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+        auto made = std::make_unique<bailey::Limiter>(2);
+        ::setrlimit(RLIMIT_NOFILE, &before);
+        return made;
+    }();
+    const auto refused = workspace.try_run("true", {.timeout = 0ms, .limiter = none_left.get()});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code() == bailey::ErrorCode::process);
+    CHECK(std::string_view{refused.error().what()}.find("out of descriptors when it was made") != std::string_view::npos);
 }
 
 TEST_CASE("T14 nothing grows: descriptors, threads, children, memory, files") {

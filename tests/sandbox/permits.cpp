@@ -16,9 +16,9 @@ struct World {
     std::vector<std::string> own, new_ones, of_the_system;
 
     World() {
-        host("git init -q " + root.path() + " && git init -q " + (root / "nested"));
+        host("git init -q " + root.path() + " && git init -q " + (root / "nested") + " && git init -q --bare " + (root / ".git/modules/sub/part"));
         for (const auto* name : {"plain", "sub/plain", ".env", "sub/.env", "secret", "vault/key", "vault/deep/key", "vault2", ".bashrc", "sub/.bashrc",
-                                 ".vscode/settings.json", ".gitmodules", "a b'c", "-dash"})
+                                 ".vscode/settings.json", ".gitmodules", "linked/.git", "node_modules/p/.vscode/settings.json", "node_modules/p/.bashrc", "a b'c", "-dash"})
             make(root / name);
         for (const auto* name : {"read/file", "read/deep/file", "read/denied/file", "read2", "write/file", "write/denied/file", "write2", "victim"}) make(outside / name);
         for (const auto* directory : {"/tmp", "/srv", "/root", "/var/lib"}) {
@@ -26,7 +26,8 @@ struct World {
             guests.push_back(std::make_unique<Guest>(std::string{directory} + "/bailey-permits-" + std::to_string(::getpid()), "x"));
             own.push_back(guests.back()->path());
         }
-        for (const auto* name : {".git/config", "nested/.git/config", ".git/description"}) own.push_back(root / name);
+        for (const auto* name : {".git/config", "nested/.git/config", ".git/description", ".git/modules/sub/part/config", ".git/modules/sub/part/hooks/applypatch-msg.sample",
+                                 ".git/modules/sub/part/description", ".git/modules/sub/part/info/exclude"}) own.push_back(root / name);
         fs::create_symlink(outside / "victim", root / "to-victim");
         fs::create_symlink(outside / "read/file", root / "to-read");
         fs::create_symlink(outside / "write/file", root / "to-write");

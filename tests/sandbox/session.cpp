@@ -279,6 +279,32 @@ TEST_CASE("what a command leaves is found in trees that are watched, too") {
     CHECK_FALSE(setuid(root / "old/program"));
 }
 
+TEST_CASE("what a command asks for cannot spoil the list of what is allowed for the session") {
+    TempDir root;
+    const auto workspace = support::workspace(root.path());
+    std::mutex mutex;
+    std::vector<std::string> asked;
+    auto session = workspace.open_session({.prepared = 0, .on_network_request = [&](const NetworkRequest& request) {
+                                               const std::lock_guard lock{mutex};
+                                               asked.push_back(request.entry());
+                                               return NetworkAnswer::allow_for_session();
+                                           }});
+    const auto reach = [&](const std::string& host) { return session.run(fetch("http://" + host + "/"), {.timeout = 60s}).out != "403\n"; };
+    for (const char* host : {"intranet", "under_score.example", "-dash.example", "a..example", "A.Example."}) {
+        CAPTURE(host);
+        CHECK(reach(host));  // the proxy lets it through, and finds no such host
+    }
+    const std::vector<std::string> entries{"intranet:80", "under_score.example:80", "-dash.example:80", "a..example:80", "a.example:80"};
+    CHECK(asked == entries);
+    CHECK(session.boundary().allowed_domains == std::vector<std::string>{"under_score.example:80", "a.example:80"});  // the others were for once
+    CHECK(reach("a.example"));
+    CHECK(asked == entries);
+    CHECK(session.run("echo next").out == "next\n");
+    const auto stats = session.stats();
+    CHECK(stats.cold == 0);
+    CHECK(stats.brokers == 1);
+}
+
 TEST_CASE("a broker that is killed is replaced; commands that run go on") {
     TempDir root;
     const auto workspace = support::workspace(root.path());

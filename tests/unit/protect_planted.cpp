@@ -228,8 +228,9 @@ TEST_CASE("protect: settings of shells and editors") {
     CHECK_FALSE(Place::exists(place.workspace + "/.bash_profile"));
     CHECK(Place::exists(place.workspace + "/.claude/skills"));
     CHECK(Place::exists(place.workspace + "/node_modules/p/.vscode"));
-    const std::string moved = violations.front().remedy.substr(9, violations.front().remedy.find(';') - 9);
-    CHECK(violations.front().remedy.substr(0, 9) == "moved to ");
+    const std::string& remedy = violations.front().remedy;
+    CHECK(remedy.starts_with("moved to \""));
+    const std::string moved = remedy.substr(10, remedy.find("\";") - 10);
     CHECK(Place::exists(moved));
     CHECK(moved.substr(0, place.quarantine.size()) == place.quarantine);
 }

@@ -28,6 +28,13 @@ TEST_CASE("a subject cannot break its line, turn it around or end its quotes") {
     CHECK(json.find("d\xEF\xBF\xBD" "é") != json.npos);
 }
 
+TEST_CASE("a rule and a remedy cannot begin a line of their own either") {
+    const std::vector<Violation> violations{{ViolationKind::planted_file, "x", "git would run the hook a\nIgnore", "moved to b\r\xE2\x80\xA8Obey", true}};
+    const auto text = bailey::to_model_text(violations);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+    CHECK(text.find("a\\x0aIgnore. Remedy: moved to b\\x0d\\xe2\\x80\\xa8Obey.\n") != std::string::npos);
+}
+
 TEST_CASE("what programs say of a refusal names what was refused, and only what is refused") {
     const bailey::Boundary boundary{.root = "/usr/share", .allowed_domains = {"ok.example"}, .denied_domains = {"no.ok.example"}};
     using Case = std::pair<std::string_view, std::string_view>;

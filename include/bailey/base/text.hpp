@@ -60,22 +60,24 @@ namespace bailey::text {
     }
 }
 
-/// In quotes, on one line, as it is but for what is not plain: its bytes are written \xNN.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
+/// On one line, as it is but for what is not plain: its bytes are written \xNN. A backslash goes before what is in `escaped`.
+[[nodiscard]] inline std::string plain(std::string_view text, std::string_view escaped = {}) {
     constexpr std::string_view hex = "0123456789abcdef";
-    std::string result = "\"";
+    std::string result;
     while (!text.empty()) {
         const auto size = utf8_character(text);
         const auto character = text.substr(0, size == 0 ? 1 : size);
         text.remove_prefix(character.size());
-        if (character == "\"" || character == "\\") result += '\\';
+        if (escaped.find(character[0]) != escaped.npos) result += '\\';
         if (is_plain(character)) {
             result += character;
         } else {
             for (const char byte : character) result += concat({"\\x", hex.substr(static_cast<unsigned char>(byte) >> 4, 1), hex.substr(static_cast<unsigned char>(byte) & 15, 1)});
         }
     }
-    return result += '"';
+    return result;
 }
+
+[[nodiscard]] inline std::string quoted(std::string_view text) { return concat({"\"", plain(text, "\"\\"), "\""}); }
 
 }  // namespace bailey::text

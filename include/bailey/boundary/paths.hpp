@@ -86,4 +86,14 @@ inline void sort_once(std::vector<std::string>& list) {
     }
 }
 
+/// Where a placeholder for an absolute path would stand: its first component that does not exist, or is no directory.
+[[nodiscard]] inline std::string place_of(const std::string& path) {
+    for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+        auto component = path.substr(0, slash);
+        struct stat status {};
+        if (::lstat(component.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return component;
+    }
+    return path;
+}
+
 }  // namespace bailey::paths

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/defaults.hpp>
@@ -65,17 +67,31 @@ struct AskedPath {
     return {std::move(*real), {}, kernel};
 }
 
+[[nodiscard]] inline bool is_directory(const std::string& path) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /// What the host's tools would run or obey cannot be changed while it exists (docs/architecture.md); here as far as its name tells.
 [[nodiscard]] inline bool steers_host_tools(const std::string& path, std::string_view root) {
     if (!paths::is_beneath(path, root) || !paths::exists(path)) return false;
     std::string_view rest = std::string_view{path}.substr(root.size() + 1), before;
+    bool in_git = false, in_modules = false;
     for (int depth = 0; !rest.empty(); ++depth) {
         const auto name = rest.substr(0, rest.find('/'));
         rest.remove_prefix(std::min(name.size() + 1, rest.size()));
         const auto is = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
         if (depth <= 3 && (name == ".gitmodules" || is(defaults::settings_files) || is(defaults::settings_directories))) return true;
         if (before == ".claude" && is(defaults::claude_directories)) return true;
-        if (before == ".git" && (name == "hooks" || name == "config" || name == "config.worktree" || name == "commondir")) return true;
+        if ((before == ".git" || in_modules) && (name == "hooks" || name == "config" || name == "config.worktree" || name == "commondir")) return true;
+        // The repositories of submodules lie below modules, at their paths, and may have such themselves.
+        if (in_modules && (name == "objects" || name == "refs" || name == "logs" || name == "info")) return false;
+        if (before == ".git" && (name == "modules" || name == "worktrees")) in_modules = true;
+        if (name == ".git") {
+            if (rest.empty() && !is_directory(path)) return true;  // it says where the repository is
+            in_git = true;
+        }
+        if (name == "node_modules" && !in_git) return false;  // packages bring their authors' settings along
         before = name;
     }
     return false;

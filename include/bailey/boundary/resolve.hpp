@@ -267,23 +267,18 @@ private:
         const auto note_missing = [&](const std::vector<std::string>& denials, std::string_view what) {
             for (const auto& denial : denials) {
                 if (paths::exists(denial)) continue;
-                if (paths::is_within_any(denial, writable)) {
-                    note(text::concat({what, " ", text::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", text::quoted(first_missing(denial)), ", where no command can make anything"}));
-                } else {
+                const auto place = paths::place_of(denial);
+                if (!paths::is_within_any(denial, writable)) {
                     note(text::concat({what, " ", text::quoted(denial), " does not exist: there is nothing to deny"}));
+                } else if (paths::exists(place)) {
+                    note(text::concat({what, " ", text::quoted(denial), " cannot exist: ", text::quoted(place), " is no directory, and no command can change that or write it"}));
+                } else {
+                    note(text::concat({what, " ", text::quoted(denial), " does not exist yet: while a command runs a placeholder stands at ", text::quoted(place), ", where no command can make anything"}));
                 }
             }
         };
         note_missing(boundary_.read_denials, "read denial");
         note_missing(boundary_.write_denials, "write denial");
-    }
-
-    /// The first of its parts that does not exist.
-    [[nodiscard]] static std::string first_missing(const std::string& path) {
-        for (auto end = path.find('/', 1); end != path.npos; end = path.find('/', end + 1)) {
-            if (!paths::exists(path.substr(0, end))) return path.substr(0, end);
-        }
-        return path;
     }
 
     void settle_domains() {

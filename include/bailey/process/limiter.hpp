@@ -1,8 +1,6 @@
 // How many sandboxes may start at once, among all who share it. A pipe full of tokens: waiting for one is waiting for a descriptor.
 #pragma once
 
-#include <cerrno>
-#include <memory>
 #include <utility>
 
 #include <unistd.h>
@@ -17,7 +15,7 @@ namespace bailey {
 /// the start of srt until the command begins. Must outlive the runs that use it.
 class Limiter {
 public:
-    /// At least one slot; 4096 at most.
+    /// At least one slot; 4096 at most. Where the process is out of descriptors it has none, and a run that is to use it is a ProcessError.
     explicit Limiter(unsigned slots) {
         if (auto pipe = process::make_pipe()) tokens_ = std::move(*pipe);
         process::set_nonblocking(tokens_.read);

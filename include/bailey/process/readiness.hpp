@@ -55,6 +55,7 @@ public:
 
     /// steady_clock is CLOCK_MONOTONIC in libstdc++ and libc++.
     void wake_at(std::optional<Clock::time_point> moment) {
+        if (polls_) moment = std::min(moment.value_or(Clock::time_point::max()), Clock::now() + std::chrono::milliseconds{20});
         itimerspec timer{};
         if (moment) {
             const auto since_boot = moment->time_since_epoch();
@@ -96,9 +97,10 @@ private:
         epoll_event event{};
         event.events = events;
         event.data.fd = fd.get();
-        ::epoll_ctl(queue_.get(), EPOLL_CTL_ADD, fd.get(), &event);
+        polls_ |= ::epoll_ctl(queue_.get(), EPOLL_CTL_ADD, fd.get(), &event) != 0 && errno != EEXIST;
     }
     Fd timer_;
+    bool polls_ = false;  // something could not be watched, as when the user's epoll watches are used up: it is looked at now and then
 #else
     void change(const Fd& fd, short filter, unsigned short action) {
         struct kevent event;

@@ -22,16 +22,6 @@
 
 namespace bailey::srt {
 
-/// Where a placeholder for an absolute path would stand: its first component that does not exist, or is no directory.
-[[nodiscard]] inline std::string place_of(const std::string& path) {
-    for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-        auto component = path.substr(0, slash);
-        struct stat status {};
-        if (::lstat(component.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return component;
-    }
-    return path;
-}
-
 /// A directory by its real path, from the root of the file system and through no link: one that has been swapped in is refused.
 [[nodiscard]] inline process::Fd open_real_directory(std::string_view path) {
     const process::Fd top{::open("/", detail::search_only | O_DIRECTORY | O_CLOEXEC)};

@@ -64,7 +64,7 @@ private:
         const bool listed = hooks && list_directory(hooks.get(), [&](std::string_view name, unsigned char) {
             constexpr std::string_view suffix = ".sample";
             if (name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix) return true;
-            fault = text::concat({"git would run the hook \"", name, "\""});
+            fault = text::concat({"git would run the hook ", text::quoted(name)});
             return false;
         });
         if (!listed) return "it cannot be listed";
@@ -80,7 +80,7 @@ private:
         for (const GitConfigEntry& item : *config) {
             if (old_config && std::find(old_config->begin(), old_config->end(), item) != old_config->end()) continue;
             if (item.name() == "core.worktree" && is_submodules_work_tree(entry.path, item.value)) continue;
-            if (!is_harmless_git_config(item)) return text::concat({item.name(), " is not among the keys that git itself sets in a new repository, or its value is not"});
+            if (!is_harmless_git_config(item)) return text::concat({text::quoted(item.name()), " is not among the keys that git itself sets in a new repository, or its value is not"});
         }
         if (fetches_on_demand_from_a_path(*config)) return "a partial clone of a local directory runs git there";
         return {};
@@ -96,7 +96,7 @@ private:
         if (!config) return "it is not plainly a git configuration";
         for (const GitConfigEntry& item : *config) {
             if (item.section != "submodule" || item.subsection.empty() || !is_harmless_git_config(item)) {
-                return text::concat({item.name(), " is not among the keys that git itself sets in it, or its value is not"});
+                return text::concat({text::quoted(item.name()), " is not among the keys that git itself sets in it, or its value is not"});
             }
         }
         return {};
@@ -153,7 +153,7 @@ public:
             if (error == ENOENT) return failed(error);
             return in_place(parent.get(), path, std::strerror(error));
         }
-        return {true, text::concat({"moved to ", target, "; look at it, and move it back if it is wanted"})};
+        return {true, text::concat({"moved to ", text::quoted(target), "; look at it, and move it back if it is wanted"})};
     }
 
 private:
@@ -165,7 +165,7 @@ private:
     Moved in_place(int parent, const std::string& path, std::string_view why) {
         const std::string aside = path + ".bailey-quarantined-" + id_;
         if (const int error = rename(parent, std::string{name_of(path)}, parent, std::string{name_of(aside)}); error != 0) return failed(error);
-        return {true, text::concat({"renamed to ", aside, " (", why, "); look at it, and rename it back if it is wanted"})};
+        return {true, text::concat({"renamed to ", text::quoted(aside), " (", why, "); look at it, and rename it back if it is wanted"})};
     }
 
     bool make() {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -152,9 +153,23 @@ public:
             return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(path),
                                                           " is refused: the host's git, a shell or an editor would run what stands in it"})};
         if (auto changed = change(); !changed) return changed;
-        for (const auto& planted : quarantine_planted(memory->snapshot(), private_->quarantine()))
-            return Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(planted.subject), " is refused: ", planted.rule, "; ", planted.remedy})};
-        return {};
+        auto planted = quarantine_planted(memory->snapshot(), private_->quarantine());
+        const std::lock_guard lock{snapshots_mutex_};
+        const bool alone = snapshots_.size() == 1;
+        Result<void> result;
+        for (auto& one : planted) {
+            if (!alone && !paths::is_within(one.subject, path) && !paths::is_within(path, one.subject)) {
+                found_for_others_.push_back(std::move(one));
+            } else if (result) {
+                result = Error{ErrorCode::policy, text::concat({"bailey: ", doing, " ", text::quoted(one.subject), " is refused: ", one.rule, "; ", one.remedy})};
+            }
+        }
+        return result;
+    }
+    /// What commands that run have planted and the host's own changes came upon.
+    [[nodiscard]] std::vector<Violation> take_found() const {
+        const std::lock_guard lock{snapshots_mutex_};
+        return std::exchange(found_for_others_, {});
     }
 
     [[nodiscard]] Result<std::string> resolve_cwd(const std::string& cwd) const {
@@ -240,7 +255,7 @@ public:
         for (const auto* denials : {&boundary_.read_denials, &boundary_.write_denials}) {
             for (const auto& denial : *denials) {
                 if (!paths::is_within_any(denial, writable)) continue;
-                if (auto place = place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
+                if (auto place = paths::place_of(denial); !paths::exists(place) || Placeholder::stands_at(place)) places.push_back(std::move(place));
             }
         }
         paths::sort_once(places);
@@ -380,6 +395,7 @@ private:
     std::shared_ptr<PrivateDirectory> private_;
     mutable std::mutex snapshots_mutex_;
     mutable std::vector<std::shared_ptr<const ProtectedSnapshot>> snapshots_;  // of the runs that have not ended, the oldest first
+    mutable std::vector<Violation> found_for_others_;
     struct Watched {
         std::unique_ptr<TreeWatch> watch;
         std::uint64_t first = 0;  // of its numbers: no two watches have one in common
@@ -402,14 +418,15 @@ inline Memory::~Memory() {
 
 inline std::vector<Violation> Memory::look_around() const {
     const auto after = sandbox_->happened();
-    std::vector<Violation> violations;
-    if (!sandbox_->quiet(*snapshot_, before_, after)) violations = quarantine_planted(*snapshot_, sandbox_->directory().quarantine());
+    std::vector<Violation> violations = sandbox_->take_found();
+    const auto add = [&](std::vector<Violation> more) { violations.insert(violations.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end())); };
+    if (!sandbox_->quiet(*snapshot_, before_, after)) add(quarantine_planted(*snapshot_, sandbox_->directory().quarantine()));
     auto directories = writable_paths(sandbox_->boundary());
     std::vector<std::string> touched;
     for (std::size_t i = 0; i < directories.size(); ++i) {
         if (i >= before_.size() || i >= after.size() || !Sandbox::quiet(before_[i], after[i])) touched.push_back(std::move(directories[i]));
     }
-    for (auto& violation : strip_setuid_files(touched, began_)) violations.push_back(std::move(violation));
+    add(strip_setuid_files(touched, began_));
     return violations;
 }
 

@@ -161,7 +161,7 @@ function handle(letter, fields) {
       config.network.deniedDomains = JSON.parse(fields[1]);
       manager.updateConfig(library.SandboxRuntimeConfigSchema.parse(config));
       send('n', []);
-    });
+    }).catch(function (error) { refuse(String(error && error.message || error)); });
   }
   if (letter === 'A' && fields.length === 3) {
     var settle = questions.get(+fields[0]);

@@ -646,7 +646,7 @@ private:
                 return given;
             }();
             if (answer.kind() == NetworkAnswer::Kind::session) {
-                boundary_.allowed_domains.push_back(text::concat({request.host.find(':') != std::string::npos ? text::concat({"[", request.host, "]"}) : request.host, ":", std::to_string(request.port)}));
+                boundary_.allowed_domains.push_back(request.entry());
                 send_domains();
             }
             // A program that opens several connections at once is asked about once.

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include <bailey/base/callback.hpp>
+#include <bailey/base/text.hpp>
+#include <bailey/boundary/hosts.hpp>
 
 namespace bailey {
 
@@ -16,13 +18,24 @@ namespace bailey {
 struct NetworkRequest {
     std::string host;  ///< a name, or an address without brackets
     std::uint16_t port = 0;
+
+    /// As a DomainAllowlist names it.
+    [[nodiscard]] std::string entry() const {
+        std::string_view name = host;
+        if (name.size() > 1 && name.ends_with('.')) name.remove_suffix(1);  // srt takes it away too
+        const bool is_ipv6 = name.find(':') != name.npos;
+        std::string entry = text::concat({is_ipv6 ? "[" : "", name, is_ipv6 ? "]:" : ":", std::to_string(port)});
+        for (char& c : entry) c = hosts::detail::lower(c);
+        return entry;
+    }
 };
 
 class NetworkAnswer {
 public:
     /// For this connection; the next one is asked about again.
     [[nodiscard]] static NetworkAnswer allow_once() { return NetworkAnswer{Kind::once, {}}; }
-    /// That host at that port, for all commands of the session from now on.
+    /// That host at that port, for all commands of the session from now on. What no DomainAllowlist could name, as a name without a
+    /// dot, is allowed once.
     [[nodiscard]] static NetworkAnswer allow_for_session() { return NetworkAnswer{Kind::session, {}}; }
     /// The command is told why, in the proxy's answer.
     [[nodiscard]] static NetworkAnswer deny(std::string reason = "denied") { return NetworkAnswer{Kind::denied, reason.empty() ? "denied" : std::move(reason)}; }
@@ -51,7 +64,7 @@ struct SessionStats {
     std::uint64_t commands = 0;    ///< that were started in this session, of which
     std::uint64_t prepared = 0;    ///< … found a sandbox waiting,
     std::uint64_t wrapped = 0;     ///< … had one made by the broker,
-    std::uint64_t cold = 0;        ///< … were started by srt alone, because there was no broker
+    std::uint64_t cold = 0;        ///< … were started by srt alone: docs/sessions.md says when
     std::uint64_t stale = 0;       ///< sandboxes that were thrown away because preparing them again would have given another
     std::uint64_t brokers = 0;     ///< started so far
     std::size_t waiting = 0;       ///< sandboxes that wait now

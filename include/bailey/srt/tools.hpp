@@ -156,17 +156,19 @@ public:
     ToolFinder(const Tools& tools, const Boundary& boundary) : tools_{tools}, writable_{writable_paths(boundary)} {}
 
     Result<FoundTools> find() {
-        if (auto found = find_srt(); !found) return found.error();
-        if (auto found = find_program("node", tools_.node, found_.node, "install node " + found_.node_floor + " or newer, or name it in Tools::node"); !found)
-            return found.error();
-        if (auto real_node = check_node(); !real_node) return real_node.error();
+        std::string problems;
+        const auto is_there = [&](const Result<void>& looked) {
+            if (!looked) problems += text::concat({problems.empty() ? "" : "\n", looked.error().what()});
+            return looked.has_value();
+        };
+        is_there(find_srt());
+        if (is_there(find_program("node", tools_.node, found_.node, text::concat({"install node ", found_.node_floor, found_.node_floor.empty() ? "" : " or newer, ", "or name it in Tools::node"})))) is_there(check_node());
         if (on_linux) {
-            if (auto found = find_program("bwrap", tools_.bwrap, found_.bwrap, "install bubblewrap (Debian: apt-get install bubblewrap)"); !found)
-                return found.error();
-            if (auto found = find_program("socat", tools_.socat, found_.socat, "install socat (Debian: apt-get install socat)"); !found)
-                return found.error();
+            is_there(find_program("bwrap", tools_.bwrap, found_.bwrap, "install bubblewrap (Debian: apt-get install bubblewrap)"));
+            is_there(find_program("socat", tools_.socat, found_.socat, "install socat (Debian: apt-get install socat)"));
         }
-        if (auto found = find_program("rg", tools_.rg, found_.rg, "install ripgrep (Debian: apt-get install ripgrep)"); !found) return found.error();
+        is_there(find_program("rg", tools_.rg, found_.rg, "install ripgrep (Debian: apt-get install ripgrep)"));
+        if (!problems.empty()) return Error{ErrorCode::srt_unavailable, std::move(problems)};
         return std::move(found_);
     }
 
@@ -248,7 +250,7 @@ private:
 
 }  // namespace detail
 
-/// Every tool, found and trusted for this boundary, or a SrtUnavailableError that says how to mend it.
+/// Every tool, found and trusted for this boundary, or a SrtUnavailableError: what is wrong with each and how to mend it, one a line.
 [[nodiscard]] inline Result<FoundTools> find_tools(const Tools& tools, const Boundary& boundary) {
     return detail::ToolFinder{tools, boundary}.find();
 }
