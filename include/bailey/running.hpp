@@ -15,6 +15,7 @@
 
 #include <bailey/base/error.hpp>
 #include <bailey/base/text.hpp>
+#include <bailey/process/own_delete.hpp>
 #include <bailey/process/process.hpp>
 #include <bailey/run.hpp>
 #include <bailey/srt/guard.hpp>
@@ -32,7 +33,7 @@ public:
     Running& operator=(Running&&) noexcept = default;
 
     [[nodiscard]] static Result<Running> start(std::shared_ptr<srt::Source> source, srt::Request request, RunOptions options) {
-        std::unique_ptr<State> state{new State{std::move(source), std::move(request), std::move(options)}};
+        StatePointer state{new State{std::move(source), std::move(request), std::move(options)}};
         if (auto begun = state->begin(); !begun) return begun.error();
         return Running{std::move(state)};
     }
@@ -84,8 +85,9 @@ private:
 
         /// Nobody waited for the end: the host is protected all the same.
         ~State() {
+            const bool has_run = child != nullptr;
             child.reset();
-            if (launched && marker && marker->seen()) (void)launched->look_around({});
+            if (has_run && launched) (void)launched->look_around({});
         }
 
         Result<void> begin() {
@@ -138,7 +140,12 @@ private:
         }
 
         bool step() {
-            if (failure || result_ready()) return true;
+            const bool over = failure || result_ready() || advance();
+            if (over) slot.release();
+            return over;
+        }
+
+        bool advance() {
             if (!child) {
                 stop.quiet();
                 if (!ended_early()) {
@@ -193,6 +200,7 @@ private:
         }
 
         void write(std::string_view bytes) {
+            if (input_closed) return;
             if (child) {
                 child->write(bytes);
             } else {
@@ -205,7 +213,6 @@ private:
         }
 
         Result<CommandResult> take_result() {
-            slot.release();
             if (std::exchange(taken, true)) return Error{ErrorCode::process, "bailey: the result of this command has been handed out already; keep what the first wait() returned"};
             if (failure) return *failure;
             CommandResult result;
@@ -225,9 +232,9 @@ private:
             if (child && marker->seen()) result.violations = launched->look_around({options.merge_stderr ? result.out : result.err, result.exit_code});
             launched.reset();
             source.reset();  // a session that is closed ends with its last command, not with the last handle
+            if (thrown) return Error{ErrorCode::callback, text::concat({"bailey: a callback threw; the command was stopped", decided ? "" : "\n", decided ? "" : decided.error().what()}), thrown};
             if (!decided) return decided.error();
             result.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(process::Clock::now() - began);
-            if (thrown) return Error{ErrorCode::callback, "bailey: a callback threw; the command was stopped", thrown};
             return result;
         }
 
@@ -242,7 +249,7 @@ private:
             if (result.outcome != Outcome::exited) return {};
             if (!marker->seen()) return start_failure();
             if (!ending.status_known) {
-                const auto noted = srt::noted_exit_code(child->notes());
+                const auto noted = srt::noted_number(child->notes(), 'X');
                 if (!noted)
                     return Error{ErrorCode::process, "bailey: the command's exit status is lost: somebody else in this process reaped the child "
                                                      "(a waitpid(-1), or SIGCHLD ignored)", ECHILD};
@@ -250,6 +257,8 @@ private:
             } else {
                 result.exit_code = ending.exit_code;
             }
+            // For srt, a sandbox that somebody ended by SIGTERM or SIGINT has succeeded.
+            if (const auto signal = srt::noted_number(child->notes(), 'K')) result.exit_code = 128 + *signal;
             if (result.exit_code > 128 && result.exit_code <= 192) result.likely_signal = result.exit_code - 128;
             return {};
         }
@@ -294,9 +303,10 @@ private:
         std::unique_ptr<process::Process> child;  // last: ends before what it uses
     };
 
-    explicit Running(std::unique_ptr<State> state) : state_{std::move(state)} {}
+    using StatePointer = std::unique_ptr<State, process::OwnDelete>;
+    explicit Running(StatePointer state) : state_{std::move(state)} {}
 
-    std::unique_ptr<State> state_;
+    StatePointer state_;
 };
 
 }  // namespace bailey

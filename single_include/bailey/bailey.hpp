@@ -3946,7 +3946,7 @@ public:
         }
         tail_.append(bytes);
         // Twice the limit before the front is dropped: each byte is moved at most once on average.
-        if (tail_.size() > 2 * tail_limit_) tail_.erase(0, tail_.size() - tail_limit_);
+        if (tail_.size() / 2 > tail_limit_) tail_.erase(0, tail_.size() - tail_limit_);
     }
 
     [[nodiscard]] std::uint64_t total() const { return total_; }
@@ -4164,7 +4164,7 @@ public:
         if (polls_) moment = std::min(moment.value_or(Clock::time_point::max()), Clock::now() + std::chrono::milliseconds{20});
         itimerspec timer{};
         if (moment) {
-            const auto since_boot = moment->time_since_epoch();
+            const auto since_boot = std::max(moment->time_since_epoch(), Clock::duration{1});  // 0 is never, and before it is no time
             const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_boot);
             timer.it_value.tv_sec = static_cast<time_t>(seconds.count());
             timer.it_value.tv_nsec =
@@ -4345,6 +4345,118 @@ struct CommandResult {
 #include <stop_token>
 #endif
 
+// ---- bailey/process/own_delete.hpp ----
+// What a forked child inherits is its parent's, and must outlive the child.
+
+namespace bailey::process {
+
+/// Deletes in the process that made the object and in no other: there it would end its maker's processes, remove its directories, or
+/// wait for threads that a fork does not take along.
+struct OwnDelete {
+    pid_t maker = ::getpid();
+
+    [[nodiscard]] bool is_maker() const { return ::getpid() == maker; }
+    template <class Object>
+    void operator()(Object* object) const {
+        if (is_maker()) delete object;
+    }
+};
+
+}  // namespace bailey::process
+
+// ---- bailey/process/descendants.hpp ----
+// What has descended from a child of ours. Linux only: elsewhere nothing is known of it.
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+namespace bailey::process {
+
+/// Of a pidfd.
+[[nodiscard]] inline bool has_ended(const Fd& process) {
+    pollfd ended{process.get(), POLLIN, 0};
+    return ::poll(&ended, 1, 0) > 0;
+}
+
+[[nodiscard]] inline std::vector<pid_t> children_of(pid_t pid) {
+    std::vector<pid_t> children;
+    const auto tasks = "/proc/" + std::to_string(pid) + "/task";
+    const std::unique_ptr<DIR, int (*)(DIR*)> threads{::opendir(tasks.c_str()), ::closedir};
+    while (const dirent* thread = threads ? ::readdir(threads.get()) : nullptr) {
+        if (thread->d_name[0] == '.') continue;
+        const Fd file{::open((tasks + "/" + thread->d_name + "/children").c_str(), O_RDONLY | O_CLOEXEC)};
+        std::string text;
+        char bytes[4096];
+        for (ssize_t size; file && (size = ::read(file.get(), bytes, sizeof bytes)) > 0;) text.append(bytes, static_cast<std::size_t>(size));
+        for (const char* at = text.c_str(); *at != '\0';) {
+            char* end = nullptr;
+            children.push_back(static_cast<pid_t>(std::strtol(at, &end, 10)));
+            at = *end == ' ' ? end + 1 : end;
+        }
+    }
+    return children;
+}
+
+/// Among the descendants of a child, the first process of the pid namespace that lies that deep below ours, or of the next one above it
+/// when there is none: a pidfd, which can be read when the kernel has ended and reaped all others in there, also those that hung in a
+/// system call. Whoever is nearest to the child is taken: what the sandboxed command makes is farther away.
+[[nodiscard]] inline Fd first_in_namespace([[maybe_unused]] pid_t child, [[maybe_unused]] std::size_t depth) {
+    Fd found;
+#if defined(__linux__)
+    std::size_t found_at = 0;
+    const auto depth_of_first = [](pid_t pid) -> std::size_t {
+        const Fd file{::open(("/proc/" + std::to_string(pid) + "/status").c_str(), O_RDONLY | O_CLOEXEC)};
+        char bytes[4096];
+        const auto size = ::read(file.get(), bytes, sizeof bytes);
+        const std::string_view status{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
+        const auto at = status.find("\nNSpid:");  // its number in each namespace, from the one that this /proc shows
+        if (at == status.npos) return 0;
+        const auto numbers = status.substr(at + 7, status.find('\n', at + 1) - at - 7);
+        return numbers.ends_with("\t1") ? static_cast<std::size_t>(std::count(numbers.begin(), numbers.end(), '\t')) - 1 : 0;
+    };
+    for (std::vector<pid_t> generation{child}; !generation.empty() && found_at < depth;) {
+        std::vector<pid_t> next;
+        for (const pid_t parent : generation) {
+            for (const pid_t pid : children_of(parent)) {
+                next.push_back(pid);
+                Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+                const auto at = process ? depth_of_first(pid) : 0;
+                if (at <= found_at || at > depth || has_ended(process)) continue;
+                found = std::move(process);
+                found_at = at;
+            }
+        }
+        generation = std::move(next);
+    }
+#endif
+    return found;
+}
+
+/// Descendants, from that generation on, whose standard output is this pipe: pidfds.
+[[nodiscard]] inline std::vector<Fd> holders_of([[maybe_unused]] const Fd& pipe, [[maybe_unused]] pid_t pid, [[maybe_unused]] int generation) {
+    std::vector<Fd> holders;
+#if defined(__linux__)
+    const auto leads_to = [](const std::string& link) {
+        char bytes[64];
+        const auto size = ::readlink(link.c_str(), bytes, sizeof bytes);
+        return std::string{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
+    };
+    const auto wanted = leads_to("/proc/self/fd/" + std::to_string(pipe.get()));
+    for (const pid_t child : children_of(pid)) {
+        const auto output = "/proc/" + std::to_string(child) + "/fd/1";
+        if (generation <= 1 && !wanted.empty() && leads_to(output) == wanted) {
+            Fd holder{static_cast<int>(::syscall(SYS_pidfd_open, child, 0))};
+            if (holder && leads_to(output) == wanted) holders.push_back(std::move(holder));  // and not another of that number
+        }
+        for (auto& below : holders_of(pipe, child, generation - 1)) holders.push_back(std::move(below));
+    }
+#endif
+    return holders;
+}
+
+}  // namespace bailey::process
+
 // ---- bailey/process/spawn.hpp ----
 // Starts a program as the leader of a session of its own, with exactly the descriptors it is given and nothing else of the host.
 
@@ -4413,8 +4525,11 @@ struct ChildSetup {
     int error_number = 0;
 };
 
-// clang's thread sanitizer takes every clone() for a fork, and ends a program whose child shares its memory. __clone is the same call.
-#if defined(__has_feature)
+// A thread sanitizer takes every clone() for a fork, and ends a program whose child shares its memory. __clone is the same call.
+#if defined(__SANITIZE_THREAD__)
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
+inline constexpr auto clone_call = &__clone;
+#elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
 inline constexpr auto clone_call = &__clone;
@@ -4425,7 +4540,7 @@ inline constexpr auto clone_call = &::clone;
 inline constexpr auto clone_call = &::clone;
 #endif
 
-inline constexpr int first_free_fd = 64;  // where sources are parked before they are put in order; above any target
+inline constexpr int most_fds = 64;
 
 __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_failed(ChildSetup& setup, const char* call) {
     setup.failed_call = call;
@@ -4502,9 +4617,9 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
 
     if (::syscall(SYS_fchdir, setup.directory) < 0) return child_failed(setup, "fchdir");
 
-    int parked[first_free_fd];
+    int parked[most_fds];  // above all targets, until they are put in order
     for (int i = 0; i < setup.fd_count; ++i) {
-        parked[i] = static_cast<int>(::syscall(SYS_fcntl, setup.fds[i], F_DUPFD_CLOEXEC, first_free_fd));
+        parked[i] = static_cast<int>(::syscall(SYS_fcntl, setup.fds[i], F_DUPFD_CLOEXEC, setup.fd_count));
         if (parked[i] < 0) return child_failed(setup, "fcntl(F_DUPFD_CLOEXEC)");
     }
     for (int i = 0; i < setup.fd_count; ++i) {
@@ -4528,7 +4643,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
 [[nodiscard]] inline Result<Spawned> spawn(const SpawnPlan& plan) {
     const auto argv = detail::c_strings(plan.argv);
     const auto environment = detail::c_strings(plan.environment);
-    if (plan.fds.size() > detail::first_free_fd) return system_error("spawn", EMFILE);
+    if (plan.fds.size() > detail::most_fds) return system_error("spawn", EMFILE);
     std::vector<std::string> named_files;
     for (const auto& name : plan.names) named_files.push_back(text::concat({"/proc/self/fd/", std::to_string(name.file)}));
     detail::ChildSetup setup{argv.data(), environment.data(), plan.fds.data(), static_cast<int>(plan.fds.size()), plan.directory,
@@ -4602,6 +4717,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
 // Ends what the kill of a group has missed: processes in sessions of their own, told by a text in their command line.
 
 #if defined(__linux__)
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
 
@@ -4612,6 +4728,30 @@ inline void kill_held([[maybe_unused]] const Fd& process) {
 #if defined(__linux__)
     if (process) ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
 #endif
+}
+
+/// A host that is the first process of its container, or a subreaper, inherits what outlives its parent, also the dead.
+[[nodiscard]] inline bool inherits_orphans() {
+#if defined(__linux__)
+    int is_subreaper = 0;
+    return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper) == 0 && is_subreaper != 0);
+#else
+    return false;
+#endif
+}
+inline void reap_held([[maybe_unused]] const Fd& process) {
+#if defined(__linux__)
+    siginfo_t info{};
+    (void)::waitid(static_cast<idtype_t>(3), static_cast<id_t>(process.get()), &info, WEXITED | WNOHANG);  // P_PIDFD; glibc names it since 2.36
+#endif
+}
+/// Reaps what has ended; true when this process has no child in that group any more.
+[[nodiscard]] inline bool reap_group(pid_t group) {
+    for (;;) {
+        siginfo_t info{};
+        if (::waitid(P_PGID, static_cast<id_t>(group), &info, WEXITED | WNOHANG) != 0) return errno != EINTR;
+        if (info.si_pid == 0) return false;
+    }
 }
 
 /// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
@@ -4725,104 +4865,18 @@ inline void end_child(Child child, std::string_view mark) {
     // WNOWAIT keeps the id ours until the group has been swept; ECHILD: somebody else reaps here, and the id may be anybody's.
     siginfo_t info{};
     const bool ours = ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT | WNOHANG) == 0;
+    const bool inherits = ours && inherits_orphans();
+    const Fd outer = inherits ? first_in_namespace(child.pid, 1) : Fd{};
     if (ours) ::kill(-child.pid, SIGKILL);
     child.lifeline.reset();  // the child ends by itself when it reads that
     while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
     }
     if (!mark.empty()) kill_marked(mark);
-}
-
-}  // namespace bailey::process
-
-// ---- bailey/process/descendants.hpp ----
-// What has descended from a child of ours. Linux only: elsewhere nothing is known of it.
-
-#if defined(__linux__)
-#include <sys/syscall.h>
-#endif
-
-namespace bailey::process {
-
-/// Of a pidfd.
-[[nodiscard]] inline bool has_ended(const Fd& process) {
-    pollfd ended{process.get(), POLLIN, 0};
-    return ::poll(&ended, 1, 0) > 0;
-}
-
-[[nodiscard]] inline std::vector<pid_t> children_of(pid_t pid) {
-    std::vector<pid_t> children;
-    const auto tasks = "/proc/" + std::to_string(pid) + "/task";
-    const std::unique_ptr<DIR, int (*)(DIR*)> threads{::opendir(tasks.c_str()), ::closedir};
-    while (const dirent* thread = threads ? ::readdir(threads.get()) : nullptr) {
-        if (thread->d_name[0] == '.') continue;
-        const Fd file{::open((tasks + "/" + thread->d_name + "/children").c_str(), O_RDONLY | O_CLOEXEC)};
-        std::string text;
-        char bytes[4096];
-        for (ssize_t size; file && (size = ::read(file.get(), bytes, sizeof bytes)) > 0;) text.append(bytes, static_cast<std::size_t>(size));
-        for (const char* at = text.c_str(); *at != '\0';) {
-            char* end = nullptr;
-            children.push_back(static_cast<pid_t>(std::strtol(at, &end, 10)));
-            at = *end == ' ' ? end + 1 : end;
-        }
+    for (int tries = 0; inherits && tries < 200; ++tries) {
+        if (reap_group(child.pid) && (!outer || has_ended(outer))) break;
+        ::usleep(1000);
     }
-    return children;
-}
-
-/// Among the descendants of a child, the first process of the pid namespace that lies that deep below ours, or of the next one above it
-/// when there is none: a pidfd, which can be read when the kernel has ended and reaped all others in there, also those that hung in a
-/// system call. Whoever is nearest to the child is taken: what the sandboxed command makes is farther away.
-[[nodiscard]] inline Fd first_in_namespace([[maybe_unused]] pid_t child, [[maybe_unused]] std::size_t depth) {
-    Fd found;
-#if defined(__linux__)
-    std::size_t found_at = 0;
-    const auto depth_of_first = [](pid_t pid) -> std::size_t {
-        const Fd file{::open(("/proc/" + std::to_string(pid) + "/status").c_str(), O_RDONLY | O_CLOEXEC)};
-        char bytes[4096];
-        const auto size = ::read(file.get(), bytes, sizeof bytes);
-        const std::string_view status{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
-        const auto at = status.find("\nNSpid:");  // its number in each namespace, from the one that this /proc shows
-        if (at == status.npos) return 0;
-        const auto numbers = status.substr(at + 7, status.find('\n', at + 1) - at - 7);
-        return numbers.ends_with("\t1") ? static_cast<std::size_t>(std::count(numbers.begin(), numbers.end(), '\t')) - 1 : 0;
-    };
-    for (std::vector<pid_t> generation{child}; !generation.empty() && found_at < depth;) {
-        std::vector<pid_t> next;
-        for (const pid_t parent : generation) {
-            for (const pid_t pid : children_of(parent)) {
-                next.push_back(pid);
-                Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
-                const auto at = process ? depth_of_first(pid) : 0;
-                if (at <= found_at || at > depth || has_ended(process)) continue;
-                found = std::move(process);
-                found_at = at;
-            }
-        }
-        generation = std::move(next);
-    }
-#endif
-    return found;
-}
-
-/// Descendants, from that generation on, whose standard output is this pipe: pidfds.
-[[nodiscard]] inline std::vector<Fd> holders_of([[maybe_unused]] const Fd& pipe, [[maybe_unused]] pid_t pid, [[maybe_unused]] int generation) {
-    std::vector<Fd> holders;
-#if defined(__linux__)
-    const auto leads_to = [](const std::string& link) {
-        char bytes[64];
-        const auto size = ::readlink(link.c_str(), bytes, sizeof bytes);
-        return std::string{bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
-    };
-    const auto wanted = leads_to("/proc/self/fd/" + std::to_string(pipe.get()));
-    for (const pid_t child : children_of(pid)) {
-        const auto output = "/proc/" + std::to_string(child) + "/fd/1";
-        if (generation <= 1 && !wanted.empty() && leads_to(output) == wanted) {
-            Fd holder{static_cast<int>(::syscall(SYS_pidfd_open, child, 0))};
-            if (holder && leads_to(output) == wanted) holders.push_back(std::move(holder));  // and not another of that number
-        }
-        for (auto& below : holders_of(pipe, child, generation - 1)) holders.push_back(std::move(below));
-    }
-#endif
-    return holders;
+    if (outer) reap_held(outer);
 }
 
 }  // namespace bailey::process
@@ -4944,7 +4998,7 @@ public:
 
     /// Queues bytes for the child's standard input (Input::pipe()).
     void write(std::string_view bytes) {
-        if (!input_) return;
+        if (!input_ || close_input_when_empty_) return;
         pending_input_.append(bytes);
         pump_input();
     }
@@ -4998,7 +5052,8 @@ private:
         : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, namespaces_{plan.namespaces}, mark_{plan.mark},
           pid_{child.pid}, exit_watch_{std::move(child.exit_watch)}, out_{std::move(child.out)}, err_{std::move(child.err)},
           input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)}, ended_{std::move(child.ended)}, holders_{std::move(child.holders)}, word_{std::move(child.word)} {
-        if (child.sandbox) sandbox_.push_back(std::move(child.sandbox));
+        if (inherits_) group_ = pid_;
+        if (child.sandbox) hold(std::move(child.sandbox));
     }
 
     void begin(const Input& input) {
@@ -5145,14 +5200,25 @@ private:
         next_ = now + (ending_.lingers ? std::chrono::seconds{0} : reap_limit);
     }
     [[nodiscard]] bool is_left() {
-        std::erase_if(sandbox_, [](const Fd& process) { return has_ended(process); });
-        return sandbox_.empty();
+        std::erase_if(sandbox_, [this](const Fd& process) {
+            if (!has_ended(process)) return false;
+            if (inherits_) reap_held(process);
+            return true;
+        });
+        if (group_ > 0 && reap_group(group_)) group_ = -1;
+        return sandbox_.empty() && group_ <= 0;
     }
 
     /// While it can be told: a process that ends has no descendants any more, and no words.
     void know_sandbox() {
         if (namespaces_ == 0 || !sandbox_.empty() || pid_ <= 0 || searches_++ > most_searches) return;
-        if (auto first = first_in_namespace(pid_, namespaces_)) sandbox_.push_back(std::move(first));
+        if (auto first = first_in_namespace(pid_, namespaces_)) hold(std::move(first));
+    }
+    void hold(Fd first) {
+        sandbox_.push_back(std::move(first));
+        if (!inherits_) return;
+        // The first of the outer namespace has a group of its own, too.
+        if (auto outer = first_in_namespace(pid_, 1)) sandbox_.push_back(std::move(outer));
     }
     void end_marked() {
         for (auto& process : kill_marked(mark_)) sandbox_.push_back(std::move(process));
@@ -5178,8 +5244,8 @@ private:
             case Phase::running: return deadline_;
             case Phase::terminating:
             case Phase::killed:
-            case Phase::draining:
-            case Phase::leaving: return next_;
+            case Phase::draining: return next_;
+            case Phase::leaving: return group_ > 0 ? std::min(next_, Clock::now() + std::chrono::milliseconds{2}) : next_;
             case Phase::done: break;
         }
         return Clock::time_point{} + std::chrono::nanoseconds{1};  // in the past: stays readable
@@ -5195,6 +5261,8 @@ private:
     Clock::time_point next_{};
 
     pid_t pid_ = -1;
+    const bool inherits_ = inherits_orphans();
+    pid_t group_ = -1;  // whose orphans we inherit, while there are any
     Fd exit_watch_, out_, err_, input_, lifeline_, ended_;
     std::vector<Fd> holders_, sandbox_;
     std::string word_;
@@ -5225,7 +5293,7 @@ function withoutKernelSettings(line) {
     function (name) { return '--ro-bind-try /proc/' + name + ' /proc/' + name + ' '; }).join('') + line.slice(at + mount.length);
 }
 var fs = require('fs'), net = require('net'), processes = require('child_process');
-var args = process.argv.splice(1, 5), cli = args[0], floor = args[1], left = +args[2], places = JSON.parse(args[3]), mark = args[4];
+var args = process.argv.splice(1, 6), cli = args[0], floor = args[1], left = +args[2], places = JSON.parse(args[3]), mark = args[4], host = +args[5];
 function note(text) { try { fs.writeSync(4, text + '\n'); return true; } catch (e) { return e.code === 'EAGAIN'; } }
 function older(a, b) {
   a = a.split('.'); b = b.split('.');
@@ -5245,12 +5313,16 @@ function hostDied() {
 }
 var lifeline = new net.Socket({fd: 4, readable: true, writable: false});
 lifeline.on('error', hostDied); lifeline.on('close', hostDied); lifeline.resume(); lifeline.unref();
+// A child that the host has forked holds the lifeline, too.
+setInterval(function () { if (process.ppid !== host) hostDied(); }, 500).unref();
 if (left > 0 && left < 2e9) setTimeout(function () { note('T'); endGroup(); }, left + 500).unref();
 process.on('exit', function (code) { if (!note('X' + code)) hostDied(); });  // srt may end before it is seen
 var spawn = processes.spawn;
 processes.spawn = function (command) {
   arguments[0] = withoutKernelSettings(command);
-  return spawn.apply(this, arguments);
+  var child = spawn.apply(this, arguments), options = arguments[1];
+  if (options && options.shell) child.once('exit', function (_, signal) { if (signal) note('K' + require('os').constants.signals[signal]); });
+  return child;
 };
 require('module').syncBuiltinESMExports();
 import(require('url').pathToFileURL(cli).href);
@@ -5418,11 +5490,11 @@ inline constexpr int lifeline_fd = 4;
     return std::nullopt;
 }
 
-[[nodiscard]] inline std::optional<int> noted_exit_code(std::string_view notes) {
-    const auto note = guard_note(notes, 'X');
-    int code = 0;
-    if (!note || std::from_chars(note->data(), note->data() + note->size(), code).ec != std::errc{}) return std::nullopt;
-    return code;
+[[nodiscard]] inline std::optional<int> noted_number(std::string_view notes, char letter) {
+    const auto note = guard_note(notes, letter);
+    int number = 0;
+    if (!note || std::from_chars(note->data(), note->data() + note->size(), number).ec != std::errc{}) return std::nullopt;
+    return number;
 }
 
 }  // namespace bailey::srt
@@ -5804,7 +5876,7 @@ public:
     Running& operator=(Running&&) noexcept = default;
 
     [[nodiscard]] static Result<Running> start(std::shared_ptr<srt::Source> source, srt::Request request, RunOptions options) {
-        std::unique_ptr<State> state{new State{std::move(source), std::move(request), std::move(options)}};
+        StatePointer state{new State{std::move(source), std::move(request), std::move(options)}};
         if (auto begun = state->begin(); !begun) return begun.error();
         return Running{std::move(state)};
     }
@@ -5856,8 +5928,9 @@ private:
 
         /// Nobody waited for the end: the host is protected all the same.
         ~State() {
+            const bool has_run = child != nullptr;
             child.reset();
-            if (launched && marker && marker->seen()) (void)launched->look_around({});
+            if (has_run && launched) (void)launched->look_around({});
         }
 
         Result<void> begin() {
@@ -5910,7 +5983,12 @@ private:
         }
 
         bool step() {
-            if (failure || result_ready()) return true;
+            const bool over = failure || result_ready() || advance();
+            if (over) slot.release();
+            return over;
+        }
+
+        bool advance() {
             if (!child) {
                 stop.quiet();
                 if (!ended_early()) {
@@ -5965,6 +6043,7 @@ private:
         }
 
         void write(std::string_view bytes) {
+            if (input_closed) return;
             if (child) {
                 child->write(bytes);
             } else {
@@ -5977,7 +6056,6 @@ private:
         }
 
         Result<CommandResult> take_result() {
-            slot.release();
             if (std::exchange(taken, true)) return Error{ErrorCode::process, "bailey: the result of this command has been handed out already; keep what the first wait() returned"};
             if (failure) return *failure;
             CommandResult result;
@@ -5997,9 +6075,9 @@ private:
             if (child && marker->seen()) result.violations = launched->look_around({options.merge_stderr ? result.out : result.err, result.exit_code});
             launched.reset();
             source.reset();  // a session that is closed ends with its last command, not with the last handle
+            if (thrown) return Error{ErrorCode::callback, text::concat({"bailey: a callback threw; the command was stopped", decided ? "" : "\n", decided ? "" : decided.error().what()}), thrown};
             if (!decided) return decided.error();
             result.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(process::Clock::now() - began);
-            if (thrown) return Error{ErrorCode::callback, "bailey: a callback threw; the command was stopped", thrown};
             return result;
         }
 
@@ -6014,7 +6092,7 @@ private:
             if (result.outcome != Outcome::exited) return {};
             if (!marker->seen()) return start_failure();
             if (!ending.status_known) {
-                const auto noted = srt::noted_exit_code(child->notes());
+                const auto noted = srt::noted_number(child->notes(), 'X');
                 if (!noted)
                     return Error{ErrorCode::process, "bailey: the command's exit status is lost: somebody else in this process reaped the child "
                                                      "(a waitpid(-1), or SIGCHLD ignored)", ECHILD};
@@ -6022,6 +6100,8 @@ private:
             } else {
                 result.exit_code = ending.exit_code;
             }
+            // For srt, a sandbox that somebody ended by SIGTERM or SIGINT has succeeded.
+            if (const auto signal = srt::noted_number(child->notes(), 'K')) result.exit_code = 128 + *signal;
             if (result.exit_code > 128 && result.exit_code <= 192) result.likely_signal = result.exit_code - 128;
             return {};
         }
@@ -6066,9 +6146,10 @@ private:
         std::unique_ptr<process::Process> child;  // last: ends before what it uses
     };
 
-    explicit Running(std::unique_ptr<State> state) : state_{std::move(state)} {}
+    using StatePointer = std::unique_ptr<State, process::OwnDelete>;
+    explicit Running(StatePointer state) : state_{std::move(state)} {}
 
-    std::unique_ptr<State> state_;
+    StatePointer state_;
 };
 
 }  // namespace bailey
@@ -6822,7 +6903,7 @@ public:
         if (!gate) return process::system_error(text::concat({"locking ", *base, "/lock"}));
         sweep(*base);
 
-        std::shared_ptr<PrivateDirectory> made{new PrivateDirectory{*base, paths::join(*base, random_hex(8))}};
+        std::shared_ptr<PrivateDirectory> made{new PrivateDirectory{*base, paths::join(*base, random_hex(8))}, process::OwnDelete{}};
         if (::mkdir(made->path_.c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", made->path_}));
         made->lock_ = locked_file(made->path_ + "/lock", LOCK_EX | LOCK_NB);
         if (!made->lock_) return process::system_error(text::concat({"locking ", made->path_, "/lock"}));
@@ -6839,8 +6920,11 @@ public:
     [[nodiscard]] std::string quarantine() const { return base_ + "/quarantine"; }
 
     [[nodiscard]] Result<RunDirectories> make_run() const {
-        auto run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
-        for (const auto* directory : {&run.top, &run.cwd, &run.sockets, &run.script}) {
+        RunDirectories run;
+        do {  // a fork of this process counts from the same number
+            run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
+        } while (::mkdir(run.top.c_str(), 0700) != 0 && errno == EEXIST);
+        for (const auto* directory : {&run.cwd, &run.sockets, &run.script}) {
             if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", *directory}));
         }
         return run;
@@ -9442,7 +9526,7 @@ public:
         if (!directories) return directories.error();
         auto readiness = process::Readiness::open();
         if (!readiness) return readiness.error();
-        std::shared_ptr<SessionCore> core{new SessionCore{std::move(sandbox), std::move(options), std::move(*directories), std::move(*readiness)}};
+        std::shared_ptr<SessionCore> core{new SessionCore{std::move(sandbox), std::move(options), std::move(*directories), std::move(*readiness)}, process::OwnDelete{}};
         if (auto attached = core->wakeup_.attach(core->readiness_); !attached) return attached.error();
         core->start_broker();
         if (auto started = core->start_threads(); !started) return started.error();
@@ -9471,6 +9555,8 @@ public:
     SessionCore& operator=(const SessionCore&) = delete;
 
     [[nodiscard]] const std::shared_ptr<const Sandbox>& sandbox() const { return sandbox_; }
+    /// A fork of this process has none of the session's threads, and its sandboxes are its parent's.
+    [[nodiscard]] bool is_forked() const { return !maker_.is_maker(); }
 
     /// The workspace's, with the domains as they are now.
     [[nodiscard]] Boundary boundary() const {
@@ -9915,7 +10001,8 @@ private:
                 ++limit;
                 continue;
             }
-            (void)process::write_without_sigpipe(limit->second.notes, "T\n");
+            // What has ended in time stays so, however late its host looks.
+            if (!process::has_ended(limit->second.process)) (void)process::write_without_sigpipe(limit->second.notes, "T\n");
             process::kill_held(limit->second.process);
             limit = limits_.erase(limit);
         }
@@ -10059,6 +10146,7 @@ private:
 #endif
     }
 
+    const process::OwnDelete maker_;
     const std::shared_ptr<const Sandbox> sandbox_;
     const SessionOptions options_;
     const RunDirectories directories_;
@@ -10333,7 +10421,7 @@ public:
 
         auto& plan = launch->plan_;
         plan.spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(request.deadline),
-                           places(launch->placeholders_), run.sockets, "--settings", settings_path(),
+                           places(launch->placeholders_), run.sockets, std::to_string(::getpid()), "--settings", settings_path(),
                            "-c", boot_line(script)};
         plan.spawn.environment = sandbox->launcher_environment(run.sockets);
         plan.spawn.fds = {launch->settings_.get()};
@@ -10492,7 +10580,7 @@ private:
         [[nodiscard]] Taken take(process::Readiness& readiness) override {
             if (!memory_) {
                 if (auto attached = wakeup_.attach(readiness); !attached) return attached.error();
-                if (loses_children()) return cold();
+                if (loses_children() || core_->is_forked()) return cold();
                 auto cwd = core_->sandbox()->check(request_);
                 if (!cwd) return cwd.error();
                 cwd_ = std::move(*cwd);

@@ -72,6 +72,18 @@ TEST_CASE("capture: limit 0 keeps nothing and counts all, limit 1 keeps one byte
     CHECK_FALSE(untouched.take().truncated);
 }
 
+TEST_CASE("capture: the greatest limits keep all") {
+    for (const std::size_t limit : {std::size_t{1} << 63U, ~std::size_t{0}}) {
+        for (const auto keep : {bailey::Keep::head, bailey::Keep::tail, bailey::Keep::head_and_tail}) {
+            bailey::process::Capture capture{limit, keep};
+            for (int i = 0; i < 3; ++i) capture.append("abc");
+            const auto kept = capture.take();
+            CHECK(kept.bytes == "abcabcabc");
+            CHECK_FALSE(kept.truncated);
+        }
+    }
+}
+
 TEST_CASE("capture: one huge chunk and many small ones give the same") {
     std::string text;
     for (int line = 0; line < 200'000; ++line) text += std::to_string(line) + " é\n";

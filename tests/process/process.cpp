@@ -198,6 +198,17 @@ TEST_CASE("process: an open input pipe takes bytes when they come and ends when 
     CHECK(closed_first.out.total() == 0);
 }
 
+TEST_CASE("process: what is written after the input was closed is not sent") {
+    for (const std::size_t before : {std::size_t{0}, std::size_t{300'000}}) {  // nothing queued, and more than a pipe holds
+        Live live{with_input({"cat"}, bailey::Input::pipe())};
+        live.started->write(std::string(before, 'x'));
+        live.started->close_input();
+        live.started->write("late");
+        REQUIRE(live.finish());
+        CHECK(live.out.total() == before);
+    }
+}
+
 TEST_CASE("process: both pipes full at once") {
     const auto finished = run(plan({"flood-both", std::to_string(20 << 20)}));
     CHECK(finished.ending.exit_code == 0);

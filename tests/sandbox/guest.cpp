@@ -6,6 +6,7 @@
 #include <csignal>
 #include <thread>
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
@@ -136,6 +137,45 @@ TEST_CASE("a host whose threads allocate and fork all the time") {
         for (auto& thread : threads) thread.join();
         return wrong;
     }) == "");
+}
+
+TEST_CASE("a child that the host forks and that exits takes nothing of its parent's along") {
+    TempDir root;
+    CHECK(in_a_host([&]() -> std::string {
+              static support::Subject<> workspace{root.path(), tools()};
+              static auto running = workspace.spawn("sleep 1; echo done");
+              while (!running.wait_for(20ms) && descendants().size() < 4) {
+              }
+              for (int children = 0; children < 2; ++children) {
+                  const pid_t child = ::fork();
+                  if (child == 0) {
+                      if (children == 0) std::exit(0);  // with all that static objects do
+                      ::_exit(workspace.run("echo child", {.timeout = 60s}).out == "child\n" ? 0 : 1);
+                  }
+                  int status = 0;
+                  ::waitpid(child, &status, 0);
+                  if (status != 0) return "the child ended with " + std::to_string(status);
+              }
+              const auto result = running.wait();
+              if (result.exit_code != 0 || result.out != "done\n") return shown(result);
+              const auto next = workspace.run("echo next", {.timeout = 60s});
+              return next.out == "next\n" ? "" : shown(next);
+          }) == "");
+}
+
+TEST_CASE("a host that inherits orphans, as the first process of a container does, is left with none") {
+    TempDir root;
+    CHECK(in_a_host([&]() -> std::string {
+              ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+              {
+                  const support::Subject<> workspace{root.path(), tools()};
+                  for (const char* command : {"true", "true", "sleep 30 & sleep 30"}) (void)workspace.run(command, {.timeout = 2s});
+              }
+              std::string left;
+              for (const auto& process : host_processes())
+                  if (process.parent == ::getpid()) left += std::to_string(process.pid) + process.state + " ";
+              return left;
+          }) == "");
 }
 
 TEST_CASE("T19 the host's standard input is not the command's, even without any") {

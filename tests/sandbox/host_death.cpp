@@ -59,6 +59,28 @@ TEST_CASE("T09 the host dies and nothing of its commands is left two seconds lat
     CHECK(ran > 0);  // some were killed while their commands ran
 }
 
+TEST_CASE("a host that dies is dead also while a child lives that it had forked") {
+    TempDir root;
+    const auto word = std::to_string(8'500'000 + ::getpid() % 10'000);
+    const pid_t host_program = ::fork();
+    if (host_program == 0) {
+        const support::Subject<> workspace{root.path(), tools()};
+        auto running = workspace.spawn("sleep " + word);
+        while (!runs(word)) running.wait_for(20ms);
+        if (::fork() == 0) {
+            ::sleep(15);
+            ::_exit(0);
+        }
+        write(root / "forked", "");
+        (void)running.wait();
+        ::_exit(0);
+    }
+    REQUIRE(comes_true([&] { return fs::exists(root / "forked"); }));
+    ::kill(host_program, SIGKILL);
+    REQUIRE(::waitpid(host_program, nullptr, 0) == host_program);
+    CHECK(is_over(word, 2s));
+}
+
 TEST_CASE("a guard whose srt ends before it has seen that the host is dead takes the placeholder away all the same") {
     TempDir root;
     const auto path = root / ".env";
@@ -68,7 +90,7 @@ TEST_CASE("a guard whose srt ends before it has seen that the host is dead takes
         const auto placeholder = bailey::srt::Placeholder::ready(path).value();
         const bailey::process::Fd nothing{::open("/dev/null", O_RDONLY | O_CLOEXEC)}, directory{::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
         bailey::process::ChildPlan plan;
-        plan.spawn.argv = {found.node, "-e", std::string{bailey::srt::guard_script}, "--", found.cli(), found.node_floor, "0", "[\"" + path + "\"]", "no mark of " + root.path(),
+        plan.spawn.argv = {found.node, "-e", std::string{bailey::srt::guard_script}, "--", found.cli(), found.node_floor, "0", "[\"" + path + "\"]", "no mark of " + root.path(), std::to_string(::getpid()),
                            "--settings", "/proc/self/fd/3", "-c", "true"};  // empty settings: srt says so and ends at once
         plan.spawn.environment = {"PATH=/usr/bin:/bin"};
         plan.spawn.fds = {nothing.get(), placeholder.fd()};

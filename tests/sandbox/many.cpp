@@ -107,6 +107,18 @@ TEST_CASE("a limiter bounds how many sandboxes start at once, and waiting for it
     CHECK_FALSE(fs::exists(root / "fourth"));
 }
 
+TEST_CASE("a slot comes back when the command is over, whoever has looked at the result") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    bailey::Limiter limiter{1};
+    auto stopped = workspace.spawn("sleep 60", {.limiter = &limiter});
+    stopped.stop();
+    while (!stopped.wait_for(50ms)) {
+    }
+    CHECK(workspace.run("echo next", {.timeout = 60s, .limiter = &limiter}).out == "next\n");
+    CHECK(stopped.wait().outcome == bailey::Outcome::cancelled);
+}
+
 TEST_CASE("a limiter that could not be made is said, and is no command that waits for ever") {
     TempDir root;
     const auto workspace = support::workspace<>(root.path());

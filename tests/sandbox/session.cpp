@@ -342,6 +342,21 @@ TEST_CASE("a broker that ends again and again is not started for ever; the cold 
     CHECK(std::string_view{session.try_proxy_url().error().what()}.find("has no broker, and so no proxy") != std::string_view::npos);
 }
 
+TEST_CASE("a command that has ended in time has ended, however late its host looks") {
+    TempDir root;
+    const auto workspace = support::workspace(root.path());
+    const auto session = workspace.open_session();
+    for (int round = 0; round < 2; ++round) {
+        REQUIRE(has_waiting(session));
+        auto running = session.spawn("echo hi; exit 3", {.timeout = 1s});
+        if (round == 0) ::sleep(2);
+        const auto result = round == 0 ? running.wait() : session.run("echo hi; exit 3", {.timeout = 1s, .on_stdout = [](std::string_view) { ::sleep(2); }});
+        CHECK(result.outcome == bailey::Outcome::exited);
+        CHECK(result.exit_code == 3);
+        CHECK(result.out == "hi\n");
+    }
+}
+
 TEST_CASE("closing a session at any moment leaves nothing behind") {
     TempDir root;
     write(root / "file", "x");

@@ -32,6 +32,21 @@ std::string next_word() {
     return std::to_string(7'000'000 + ::getpid() % 10'000 * 100 + ++count);
 }
 
+/// From the command's own process up to the one that the host has started: srt itself, or a session's bubblewrap.
+std::vector<HostProcess> chain_of(const std::string& word) {
+    std::vector<HostProcess> chain;
+    const auto processes = descendants();
+    const auto find = [&](auto which) {
+        const auto found = std::find_if(processes.begin(), processes.end(), which);
+        if (found != processes.end()) chain.push_back(*found);
+        return found != processes.end();
+    };
+    REQUIRE(find([&](const HostProcess& process) { return process.words == std::string{"sleep"} + '\0' + word + '\0'; }));
+    while (find([parent = chain.back().parent](const HostProcess& process) { return process.pid == parent; })) {
+    }
+    return chain;
+}
+
 /// A process of the host's that puts a child into another's pid namespace and does not reap it: the namespace cannot end before.
 class Clinger {
 public:
@@ -157,17 +172,7 @@ TEST_CASE("T08 one process of the chain from the host to the command is killed, 
         auto running = workspace.spawn("echo early; sleep " + word + "; echo late; exit 0");
         while (!runs(word) && !running.wait_for(20ms)) {
         }
-        // From the command's own process up to the one that the host has started: srt itself, or a session's bubblewrap.
-        std::vector<HostProcess> chain;
-        const auto processes = descendants();
-        const auto find = [&](auto which) {
-            const auto found = std::find_if(processes.begin(), processes.end(), which);
-            if (found != processes.end()) chain.push_back(*found);
-            return found != processes.end();
-        };
-        REQUIRE(find([&](const HostProcess& process) { return process.words == std::string{"sleep"} + '\0' + word + '\0'; }));
-        while (find([parent = chain.back().parent](const HostProcess& process) { return process.pid == parent; })) {
-        }
+        const auto chain = chain_of(word);
         links = chain.size();
         CAPTURE(links);
         REQUIRE(link < links);
@@ -181,6 +186,29 @@ TEST_CASE("T08 one process of the chain from the host to the command is killed, 
         CHECK(is_over(word, 2s));
         CHECK((descendants().empty() || support::through_session()));
         CHECK(listing(root.path()) == before);
+    }
+}
+
+TEST_CASE("a sandbox that somebody else terminates is no command that succeeded") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    for (const std::size_t from_the_top : {0U, 1U, 100U}) {  // srt, its bubblewrap, all of it: as a service manager ends a group
+        CAPTURE(from_the_top);
+        const auto word = next_word();
+        auto running = workspace.spawn("echo early; sleep " + word + "; echo late", {.timeout = 60s});
+        while (!runs(word) && !running.wait_for(20ms)) {
+        }
+        const auto chain = chain_of(word);
+        for (std::size_t i = 0; i < chain.size(); ++i)
+            if (from_the_top == 100 || i == chain.size() - 1 - from_the_top) ::kill(chain[i].pid, SIGTERM);
+        running.wait_for(5s);
+        running.stop();  // what takes no notice of it goes on
+        const auto result = running.wait();
+        INFO(shown(result));
+        CHECK_FALSE(result.ok());
+        CHECK(result.out == "early\n");
+        if (from_the_top == 100) CHECK(result.exit_code == 143);
+        CHECK(is_over(word, 2s));
     }
 }
 
@@ -213,6 +241,26 @@ TEST_CASE("a handle that is dropped stops its command") {
     }
     CHECK(is_over(word, 10s));
     CHECK_FALSE(fs::exists(root / ".bashrc"));  // the host is protected also when nobody waited for the end
+}
+
+TEST_CASE("what a command left in the workspace of a host that dropped its handle unread is looked at, too") {
+    TempDir root;
+    const auto workspace = support::workspace<>(root.path());
+    for (const bool has_ended : {false, true}) {
+        CAPTURE(has_ended);
+        const auto word = next_word();
+        fs::remove(root / "ready");
+        {
+            auto running = workspace.spawn("cp /bin/true program; chmod u+s program; echo x > .bashrc; touch ready; " + (has_ended ? std::string{"exit"} : "sleep " + word));
+            if (support::through_session())
+                for (int i = 0; i < 1200 && !fs::exists(root / "ready"); ++i) running.wait_for(10ms);
+            CHECK(comes_true([&] { return fs::exists(root / "ready"); }));
+            if (has_ended) ::usleep(300'000);
+        }
+        CHECK(is_over(word, 10s));
+        CHECK_FALSE(fs::exists(root / ".bashrc"));
+        CHECK((fs::status(root / "program").permissions() & fs::perms::set_uid) == fs::perms::none);
+    }
 }
 
 TEST_CASE("O07 a slow callback cannot stall the clock") {

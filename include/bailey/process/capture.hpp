@@ -63,7 +63,7 @@ public:
         }
         tail_.append(bytes);
         // Twice the limit before the front is dropped: each byte is moved at most once on average.
-        if (tail_.size() > 2 * tail_limit_) tail_.erase(0, tail_.size() - tail_limit_);
+        if (tail_.size() / 2 > tail_limit_) tail_.erase(0, tail_.size() - tail_limit_);
     }
 
     [[nodiscard]] std::uint64_t total() const { return total_; }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <bailey/base/error.hpp>
+#include <bailey/process/descendants.hpp>
 #include <bailey/process/fd.hpp>
 #include <bailey/process/spawn.hpp>
 #include <bailey/process/sweep.hpp>
@@ -100,11 +101,18 @@ inline void end_child(Child child, std::string_view mark) {
     // WNOWAIT keeps the id ours until the group has been swept; ECHILD: somebody else reaps here, and the id may be anybody's.
     siginfo_t info{};
     const bool ours = ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT | WNOHANG) == 0;
+    const bool inherits = ours && inherits_orphans();
+    const Fd outer = inherits ? first_in_namespace(child.pid, 1) : Fd{};
     if (ours) ::kill(-child.pid, SIGKILL);
     child.lifeline.reset();  // the child ends by itself when it reads that
     while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
     }
     if (!mark.empty()) kill_marked(mark);
+    for (int tries = 0; inherits && tries < 200; ++tries) {
+        if (reap_group(child.pid) && (!outer || has_ended(outer))) break;
+        ::usleep(1000);
+    }
+    if (outer) reap_held(outer);
 }
 
 }  // namespace bailey::process

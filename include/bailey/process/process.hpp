@@ -113,7 +113,7 @@ public:
 
     /// Queues bytes for the child's standard input (Input::pipe()).
     void write(std::string_view bytes) {
-        if (!input_) return;
+        if (!input_ || close_input_when_empty_) return;
         pending_input_.append(bytes);
         pump_input();
     }
@@ -167,7 +167,8 @@ private:
         : readiness_{readiness}, stop_{stop}, deadline_{plan.deadline}, grace_{plan.grace}, namespaces_{plan.namespaces}, mark_{plan.mark},
           pid_{child.pid}, exit_watch_{std::move(child.exit_watch)}, out_{std::move(child.out)}, err_{std::move(child.err)},
           input_{std::move(child.input)}, lifeline_{std::move(child.lifeline)}, ended_{std::move(child.ended)}, holders_{std::move(child.holders)}, word_{std::move(child.word)} {
-        if (child.sandbox) sandbox_.push_back(std::move(child.sandbox));
+        if (inherits_) group_ = pid_;
+        if (child.sandbox) hold(std::move(child.sandbox));
     }
 
     void begin(const Input& input) {
@@ -314,14 +315,25 @@ private:
         next_ = now + (ending_.lingers ? std::chrono::seconds{0} : reap_limit);
     }
     [[nodiscard]] bool is_left() {
-        std::erase_if(sandbox_, [](const Fd& process) { return has_ended(process); });
-        return sandbox_.empty();
+        std::erase_if(sandbox_, [this](const Fd& process) {
+            if (!has_ended(process)) return false;
+            if (inherits_) reap_held(process);
+            return true;
+        });
+        if (group_ > 0 && reap_group(group_)) group_ = -1;
+        return sandbox_.empty() && group_ <= 0;
     }
 
     /// While it can be told: a process that ends has no descendants any more, and no words.
     void know_sandbox() {
         if (namespaces_ == 0 || !sandbox_.empty() || pid_ <= 0 || searches_++ > most_searches) return;
-        if (auto first = first_in_namespace(pid_, namespaces_)) sandbox_.push_back(std::move(first));
+        if (auto first = first_in_namespace(pid_, namespaces_)) hold(std::move(first));
+    }
+    void hold(Fd first) {
+        sandbox_.push_back(std::move(first));
+        if (!inherits_) return;
+        // The first of the outer namespace has a group of its own, too.
+        if (auto outer = first_in_namespace(pid_, 1)) sandbox_.push_back(std::move(outer));
     }
     void end_marked() {
         for (auto& process : kill_marked(mark_)) sandbox_.push_back(std::move(process));
@@ -347,8 +359,8 @@ private:
             case Phase::running: return deadline_;
             case Phase::terminating:
             case Phase::killed:
-            case Phase::draining:
-            case Phase::leaving: return next_;
+            case Phase::draining: return next_;
+            case Phase::leaving: return group_ > 0 ? std::min(next_, Clock::now() + std::chrono::milliseconds{2}) : next_;
             case Phase::done: break;
         }
         return Clock::time_point{} + std::chrono::nanoseconds{1};  // in the past: stays readable
@@ -364,6 +376,8 @@ private:
     Clock::time_point next_{};
 
     pid_t pid_ = -1;
+    const bool inherits_ = inherits_orphans();
+    pid_t group_ = -1;  // whose orphans we inherit, while there are any
     Fd exit_watch_, out_, err_, input_, lifeline_, ended_;
     std::vector<Fd> holders_, sandbox_;
     std::string word_;

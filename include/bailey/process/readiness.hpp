@@ -58,7 +58,7 @@ public:
         if (polls_) moment = std::min(moment.value_or(Clock::time_point::max()), Clock::now() + std::chrono::milliseconds{20});
         itimerspec timer{};
         if (moment) {
-            const auto since_boot = moment->time_since_epoch();
+            const auto since_boot = std::max(moment->time_since_epoch(), Clock::duration{1});  // 0 is never, and before it is no time
             const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_boot);
             timer.it_value.tv_sec = static_cast<time_t>(seconds.count());
             timer.it_value.tv_nsec =

@@ -81,8 +81,11 @@ struct ChildSetup {
     int error_number = 0;
 };
 
-// clang's thread sanitizer takes every clone() for a fork, and ends a program whose child shares its memory. __clone is the same call.
-#if defined(__has_feature)
+// A thread sanitizer takes every clone() for a fork, and ends a program whose child shares its memory. __clone is the same call.
+#if defined(__SANITIZE_THREAD__)
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
+inline constexpr auto clone_call = &__clone;
+#elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
 inline constexpr auto clone_call = &__clone;
@@ -93,7 +96,7 @@ inline constexpr auto clone_call = &::clone;
 inline constexpr auto clone_call = &::clone;
 #endif
 
-inline constexpr int first_free_fd = 64;  // where sources are parked before they are put in order; above any target
+inline constexpr int most_fds = 64;
 
 __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_failed(ChildSetup& setup, const char* call) {
     setup.failed_call = call;
@@ -170,9 +173,9 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
 
     if (::syscall(SYS_fchdir, setup.directory) < 0) return child_failed(setup, "fchdir");
 
-    int parked[first_free_fd];
+    int parked[most_fds];  // above all targets, until they are put in order
     for (int i = 0; i < setup.fd_count; ++i) {
-        parked[i] = static_cast<int>(::syscall(SYS_fcntl, setup.fds[i], F_DUPFD_CLOEXEC, first_free_fd));
+        parked[i] = static_cast<int>(::syscall(SYS_fcntl, setup.fds[i], F_DUPFD_CLOEXEC, setup.fd_count));
         if (parked[i] < 0) return child_failed(setup, "fcntl(F_DUPFD_CLOEXEC)");
     }
     for (int i = 0; i < setup.fd_count; ++i) {
@@ -196,7 +199,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) inline int child_
 [[nodiscard]] inline Result<Spawned> spawn(const SpawnPlan& plan) {
     const auto argv = detail::c_strings(plan.argv);
     const auto environment = detail::c_strings(plan.environment);
-    if (plan.fds.size() > detail::first_free_fd) return system_error("spawn", EMFILE);
+    if (plan.fds.size() > detail::most_fds) return system_error("spawn", EMFILE);
     std::vector<std::string> named_files;
     for (const auto& name : plan.names) named_files.push_back(text::concat({"/proc/self/fd/", std::to_string(name.file)}));
     detail::ChildSetup setup{argv.data(), environment.data(), plan.fds.data(), static_cast<int>(plan.fds.size()), plan.directory,

@@ -1,6 +1,7 @@
 // Ends what the kill of a group has missed: processes in sessions of their own, told by a text in their command line.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -12,8 +13,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #if defined(__linux__)
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
 
@@ -26,6 +29,30 @@ inline void kill_held([[maybe_unused]] const Fd& process) {
 #if defined(__linux__)
     if (process) ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
 #endif
+}
+
+/// A host that is the first process of its container, or a subreaper, inherits what outlives its parent, also the dead.
+[[nodiscard]] inline bool inherits_orphans() {
+#if defined(__linux__)
+    int is_subreaper = 0;
+    return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper) == 0 && is_subreaper != 0);
+#else
+    return false;
+#endif
+}
+inline void reap_held([[maybe_unused]] const Fd& process) {
+#if defined(__linux__)
+    siginfo_t info{};
+    (void)::waitid(static_cast<idtype_t>(3), static_cast<id_t>(process.get()), &info, WEXITED | WNOHANG);  // P_PIDFD; glibc names it since 2.36
+#endif
+}
+/// Reaps what has ended; true when this process has no child in that group any more.
+[[nodiscard]] inline bool reap_group(pid_t group) {
+    for (;;) {
+        siginfo_t info{};
+        if (::waitid(P_PGID, static_cast<id_t>(group), &info, WEXITED | WNOHANG) != 0) return errno != EINTR;
+        if (info.si_pid == 0) return false;
+    }
 }
 
 /// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a

@@ -54,7 +54,7 @@ public:
 
         auto& plan = launch->plan_;
         plan.spawn.argv = {tools->node, "-e", std::string{guard_script}, "--", tools->cli(), tools->node_floor, milliseconds_left(request.deadline),
-                           places(launch->placeholders_), run.sockets, "--settings", settings_path(),
+                           places(launch->placeholders_), run.sockets, std::to_string(::getpid()), "--settings", settings_path(),
                            "-c", boot_line(script)};
         plan.spawn.environment = sandbox->launcher_environment(run.sockets);
         plan.spawn.fds = {launch->settings_.get()};

@@ -26,11 +26,11 @@ inline constexpr int lifeline_fd = 4;
     return std::nullopt;
 }
 
-[[nodiscard]] inline std::optional<int> noted_exit_code(std::string_view notes) {
-    const auto note = guard_note(notes, 'X');
-    int code = 0;
-    if (!note || std::from_chars(note->data(), note->data() + note->size(), code).ec != std::errc{}) return std::nullopt;
-    return code;
+[[nodiscard]] inline std::optional<int> noted_number(std::string_view notes, char letter) {
+    const auto note = guard_note(notes, letter);
+    int number = 0;
+    if (!note || std::from_chars(note->data(), note->data() + note->size(), number).ec != std::errc{}) return std::nullopt;
+    return number;
 }
 
 }  // namespace bailey::srt

@@ -121,7 +121,7 @@ public:
         if (!gate) return process::system_error(text::concat({"locking ", *base, "/lock"}));
         sweep(*base);
 
-        std::shared_ptr<PrivateDirectory> made{new PrivateDirectory{*base, paths::join(*base, random_hex(8))}};
+        std::shared_ptr<PrivateDirectory> made{new PrivateDirectory{*base, paths::join(*base, random_hex(8))}, process::OwnDelete{}};
         if (::mkdir(made->path_.c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", made->path_}));
         made->lock_ = locked_file(made->path_ + "/lock", LOCK_EX | LOCK_NB);
         if (!made->lock_) return process::system_error(text::concat({"locking ", made->path_, "/lock"}));
@@ -138,8 +138,11 @@ public:
     [[nodiscard]] std::string quarantine() const { return base_ + "/quarantine"; }
 
     [[nodiscard]] Result<RunDirectories> make_run() const {
-        auto run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
-        for (const auto* directory : {&run.top, &run.cwd, &run.sockets, &run.script}) {
+        RunDirectories run;
+        do {  // a fork of this process counts from the same number
+            run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
+        } while (::mkdir(run.top.c_str(), 0700) != 0 && errno == EEXIST);
+        for (const auto* directory : {&run.cwd, &run.sockets, &run.script}) {
             if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", *directory}));
         }
         return run;

@@ -14,7 +14,7 @@ function withoutKernelSettings(line) {
     function (name) { return '--ro-bind-try /proc/' + name + ' /proc/' + name + ' '; }).join('') + line.slice(at + mount.length);
 }
 var fs = require('fs'), net = require('net'), processes = require('child_process');
-var args = process.argv.splice(1, 5), cli = args[0], floor = args[1], left = +args[2], places = JSON.parse(args[3]), mark = args[4];
+var args = process.argv.splice(1, 6), cli = args[0], floor = args[1], left = +args[2], places = JSON.parse(args[3]), mark = args[4], host = +args[5];
 function note(text) { try { fs.writeSync(4, text + '\n'); return true; } catch (e) { return e.code === 'EAGAIN'; } }
 function older(a, b) {
   a = a.split('.'); b = b.split('.');
@@ -34,12 +34,16 @@ function hostDied() {
 }
 var lifeline = new net.Socket({fd: 4, readable: true, writable: false});
 lifeline.on('error', hostDied); lifeline.on('close', hostDied); lifeline.resume(); lifeline.unref();
+// A child that the host has forked holds the lifeline, too.
+setInterval(function () { if (process.ppid !== host) hostDied(); }, 500).unref();
 if (left > 0 && left < 2e9) setTimeout(function () { note('T'); endGroup(); }, left + 500).unref();
 process.on('exit', function (code) { if (!note('X' + code)) hostDied(); });  // srt may end before it is seen
 var spawn = processes.spawn;
 processes.spawn = function (command) {
   arguments[0] = withoutKernelSettings(command);
-  return spawn.apply(this, arguments);
+  var child = spawn.apply(this, arguments), options = arguments[1];
+  if (options && options.shell) child.once('exit', function (_, signal) { if (signal) note('K' + require('os').constants.signals[signal]); });
+  return child;
 };
 require('module').syncBuiltinESMExports();
 import(require('url').pathToFileURL(cli).href);

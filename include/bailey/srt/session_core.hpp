@@ -58,7 +58,7 @@ public:
         if (!directories) return directories.error();
         auto readiness = process::Readiness::open();
         if (!readiness) return readiness.error();
-        std::shared_ptr<SessionCore> core{new SessionCore{std::move(sandbox), std::move(options), std::move(*directories), std::move(*readiness)}};
+        std::shared_ptr<SessionCore> core{new SessionCore{std::move(sandbox), std::move(options), std::move(*directories), std::move(*readiness)}, process::OwnDelete{}};
         if (auto attached = core->wakeup_.attach(core->readiness_); !attached) return attached.error();
         core->start_broker();
         if (auto started = core->start_threads(); !started) return started.error();
@@ -87,6 +87,8 @@ public:
     SessionCore& operator=(const SessionCore&) = delete;
 
     [[nodiscard]] const std::shared_ptr<const Sandbox>& sandbox() const { return sandbox_; }
+    /// A fork of this process has none of the session's threads, and its sandboxes are its parent's.
+    [[nodiscard]] bool is_forked() const { return !maker_.is_maker(); }
 
     /// The workspace's, with the domains as they are now.
     [[nodiscard]] Boundary boundary() const {
@@ -531,7 +533,8 @@ private:
                 ++limit;
                 continue;
             }
-            (void)process::write_without_sigpipe(limit->second.notes, "T\n");
+            // What has ended in time stays so, however late its host looks.
+            if (!process::has_ended(limit->second.process)) (void)process::write_without_sigpipe(limit->second.notes, "T\n");
             process::kill_held(limit->second.process);
             limit = limits_.erase(limit);
         }
@@ -675,6 +678,7 @@ private:
 #endif
     }
 
+    const process::OwnDelete maker_;
     const std::shared_ptr<const Sandbox> sandbox_;
     const SessionOptions options_;
     const RunDirectories directories_;

@@ -79,7 +79,7 @@ private:
         [[nodiscard]] Taken take(process::Readiness& readiness) override {
             if (!memory_) {
                 if (auto attached = wakeup_.attach(readiness); !attached) return attached.error();
-                if (loses_children()) return cold();
+                if (loses_children() || core_->is_forked()) return cold();
                 auto cwd = core_->sandbox()->check(request_);
                 if (!cwd) return cwd.error();
                 cwd_ = std::move(*cwd);
