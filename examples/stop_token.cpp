@@ -13,12 +13,11 @@ int main(int argc, char** argv) {
     try {
         const bailey::Workspace<> workspace{argc > 1 ? argv[1] : "."};
         std::stop_source impatience;
-        std::thread user{[&] {
+        std::jthread user{[&] {
             std::this_thread::sleep_for(2s);
             impatience.request_stop();
         }};
         const auto result = workspace.run("echo working; sleep 60", {.stop = impatience.get_token()});
-        user.join();
         fmt::print("{} {}", result.outcome, result.out);
     } catch (const bailey::Error& error) {
         fmt::print(stderr, "{}\n", error.what());

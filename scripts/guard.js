@@ -5,7 +5,7 @@
 // read it and refuse.
 //
 // When the host dies, however it dies, the lifeline ends and the whole group goes at once: srt alone would leave its sandbox behind
-// (srt-facts, sections 2 and 3). A shell outside the group then ends a sandbox that escaped it (see sweep.hpp), and takes the
+// (measured with 0.0.83). A shell outside the group then ends a sandbox that escaped it (see sweep.hpp), and takes the
 // placeholders away, when nobody else holds their locks. The clock is the host's; the guard keeps to it, a little later, in case the
 // host is busy in a callback.
 //

@@ -25,8 +25,10 @@
 
 namespace bailey {
 
-/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it. A
-/// moved-from one can only be destroyed or assigned to.
+/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it: within
+/// half a second as a rule, 12 s at most where the kernel is slow to end a process. A moved-from one can only be destroyed or assigned
+/// to. A child that the host forks may run commands of its own in a workspace; those that run already are its parent's, and
+/// their handles are only good for being destroyed there.
 class Running {
 public:
     Running(Running&&) noexcept = default;
@@ -47,7 +49,8 @@ public:
     /// From any thread: ends the command with Outcome::cancelled, unless it has ended before.
     void stop() { state_->stop.request(); }
 
-    /// Input::pipe() only. Bytes that the command does not read are dropped when it ends.
+    /// Input::pipe() only, and nothing after close_input(). Queued without a bound; bytes that the command does not read are dropped
+    /// when it ends.
     void write(std::string_view bytes) { state_->write(bytes); }
     void close_input() { state_->close_input(); }
 

@@ -355,7 +355,7 @@ struct fmt::formatter<bailey::ViolationKind> : bailey::text::named_formatter<bai
 
 namespace bailey {
 
-/// Resources that one command may use; what is not set is not limited.
+/// Resources of each process of a command; what is not set is not limited.
 struct ResourceLimits {
     std::optional<std::uint64_t> cpu_seconds{};      ///< CPU time of each process
     std::optional<std::uint64_t> memory_bytes{};     ///< address space of each process
@@ -551,7 +551,7 @@ inline constexpr std::string_view term = "dumb";
 inline constexpr std::array<std::string_view, 5> locale_names{"LANG", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES"};
 
 inline constexpr std::string_view tmp = "/tmp";
-/// srt makes this writable in every sandbox where it exists (srt-facts, section 8).
+/// srt makes this writable in every sandbox where it exists (measured with 0.0.83).
 inline constexpr std::string_view srt_tmp = "/tmp/claude";
 
 }  // namespace bailey::defaults
@@ -1070,7 +1070,7 @@ private:
         }
         boundary_.read_grants = without_nested(std::move(grants), "read grant");
 
-        // srt mounts a readable directory over the writable file beneath it (srt-facts, section 8); only directories can be
+        // srt mounts a readable directory over the writable file beneath it (measured with 0.0.83); only directories can be
         // mounted back on top.
         for (const auto& writable : boundary_.write_grants) {
             struct stat status {};
@@ -3003,7 +3003,7 @@ struct EnvAllowlist {
 /// A variable with a fixed value: `EnvValue<"NODE_ENV", "test">`. The value is any text without NUL, also an empty one; names
 /// that steer programs are fine here. A secret does not belong in source code: `EnvCredential` or `runtime::Env`.
 ///
-/// Errors: names as in `EnvAllowlist`, while compiling; two values for one name, when the workspace is made. `runtime::Env`
+/// Errors: a name that is no identifier, or that bash or bailey keeps, while compiling; two values for one name, when the workspace is made. `runtime::Env`
 /// overrides it.
 template <fixed_string Name, fixed_string Value>
 struct EnvValue {
@@ -3078,7 +3078,7 @@ consteval bool accepts_limit() {
 }  // namespace bailey::grammar
 
 // ---- bailey/policy/limits.hpp ----
-// How much one command can use. Without these only its time and its output are bounded (RunOptions).
+// How much a command can use, each of its processes. Without these only its time and its output are bounded (RunOptions).
 
 namespace bailey {
 
@@ -4225,7 +4225,8 @@ private:
 namespace bailey {
 
 /// Starting a sandbox costs about 0.6 s of CPU; a Limiter keeps a burst of commands from starving each other. A slot is held from
-/// the start of srt until the command begins. Must outlive the runs that use it.
+/// the start of srt until the command begins or is over, as whoever drives its handle sees it: wait for all handles that share a
+/// Limiter in turns, or in threads of their own. Must outlive the runs that use it.
 class Limiter {
 public:
     /// At least one slot; 4096 at most. Where the process is out of descriptors it has none, and a run that is to use it is a ProcessError.
@@ -5041,7 +5042,7 @@ private:
     enum class Phase { running, terminating, killed, draining, leaving, done };
 
     static constexpr std::chrono::milliseconds poll_interval{20};
-    static constexpr std::chrono::seconds drain_limit{2};  // srt-facts: 1.9 s until the last of 3000 children was gone
+    static constexpr std::chrono::seconds drain_limit{2};  // measured: 1.9 s until the last of 3000 children was gone
     static constexpr std::chrono::seconds reap_limit{5};   // SIGKILL is not death: a process may hang in the kernel, for long by a file system's will
     static constexpr std::size_t chunk_size = 64 * 1024;
     static constexpr int chunks_per_step = 16;  // so that a flood cannot keep step() from looking at the clock
@@ -5840,7 +5841,7 @@ private:
 
 namespace bailey::srt {
 
-/// Empty when the words are not known. The words are bwrap's and srt's own (srt-facts, section 4).
+/// Empty when the words are not known. The words are bwrap's and srt's own.
 [[nodiscard]] inline std::string_view start_remedy(std::string_view words) {
     constexpr std::string_view no_namespaces =
         "bubblewrap needs user namespaces, which are off or used up here; as root: sysctl -w user.max_user_namespaces=65536, on Debian also "
@@ -5868,8 +5869,10 @@ namespace bailey::srt {
 
 namespace bailey {
 
-/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it. A
-/// moved-from one can only be destroyed or assigned to.
+/// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it: within
+/// half a second as a rule, 12 s at most where the kernel is slow to end a process. A moved-from one can only be destroyed or assigned
+/// to. A child that the host forks may run commands of its own in a workspace; those that run already are its parent's, and
+/// their handles are only good for being destroyed there.
 class Running {
 public:
     Running(Running&&) noexcept = default;
@@ -5890,7 +5893,8 @@ public:
     /// From any thread: ends the command with Outcome::cancelled, unless it has ended before.
     void stop() { state_->stop.request(); }
 
-    /// Input::pipe() only. Bytes that the command does not read are dropped when it ends.
+    /// Input::pipe() only, and nothing after close_input(). Queued without a bound; bytes that the command does not read are dropped
+    /// when it ends.
     void write(std::string_view bytes) { state_->write(bytes); }
     void close_input() { state_->close_input(); }
 
@@ -8374,7 +8378,7 @@ inline constexpr std::size_t longest_argument = 120 * 1024;
     std::string script = "bailey_refuse() { printf 'bailey: %s\\n' \"$1\" >&2; exit 125; }\n";
     script += text::concat({"[ ! -e ", shell_quoted(proof.hidden_path), " ] || bailey_refuse 'this is no sandbox: the host is visible'\n"});
     script += text::concat({"{ ! : > ", shell_quoted(proof.readonly_path), "; } 2>/dev/null || bailey_refuse 'this is no sandbox: the host is writable'\n"});
-    script += "[ ! -w /proc/sys/kernel/panic ] || bailey_refuse 'this is no sandbox: the kernel can be reconfigured (see guard.hpp)'\n";
+    script += "[ ! -w /proc/sys/kernel/panic ] || bailey_refuse 'this is no sandbox: the kernel can be reconfigured'\n";
     for (const auto& pinned : proof.pinned) {
         script += text::concat({"[ \"$(stat ", on_linux ? "-c %d:%i" : "-f %d:%i", " -- ", shell_quoted(pinned.path), ")\" = ", std::to_string(pinned.device), ":", std::to_string(pinned.inode), " ] || bailey_refuse ", shell_quoted(pinned.path + " is no longer the directory that the workspace was made with"), "\n"});
     }

@@ -10,7 +10,7 @@
 
 namespace bailey {
 
-/// Resources that one command may use; what is not set is not limited.
+/// Resources of each process of a command; what is not set is not limited.
 struct ResourceLimits {
     std::optional<std::uint64_t> cpu_seconds{};      ///< CPU time of each process
     std::optional<std::uint64_t> memory_bytes{};     ///< address space of each process

@@ -36,7 +36,7 @@ inline constexpr std::string_view term = "dumb";
 inline constexpr std::array<std::string_view, 5> locale_names{"LANG", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES"};
 
 inline constexpr std::string_view tmp = "/tmp";
-/// srt makes this writable in every sandbox where it exists (srt-facts, section 8).
+/// srt makes this writable in every sandbox where it exists (measured with 0.0.83).
 inline constexpr std::string_view srt_tmp = "/tmp/claude";
 
 }  // namespace bailey::defaults

@@ -237,7 +237,7 @@ private:
         }
         boundary_.read_grants = without_nested(std::move(grants), "read grant");
 
-        // srt mounts a readable directory over the writable file beneath it (srt-facts, section 8); only directories can be
+        // srt mounts a readable directory over the writable file beneath it (measured with 0.0.83); only directories can be
         // mounted back on top.
         for (const auto& writable : boundary_.write_grants) {
             struct stat status {};

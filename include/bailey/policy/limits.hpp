@@ -1,4 +1,4 @@
-// How much one command can use. Without these only its time and its output are bounded (RunOptions).
+// How much a command can use, each of its processes. Without these only its time and its output are bounded (RunOptions).
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,8 @@
 namespace bailey {
 
 /// Starting a sandbox costs about 0.6 s of CPU; a Limiter keeps a burst of commands from starving each other. A slot is held from
-/// the start of srt until the command begins. Must outlive the runs that use it.
+/// the start of srt until the command begins or is over, as whoever drives its handle sees it: wait for all handles that share a
+/// Limiter in turns, or in threads of their own. Must outlive the runs that use it.
 class Limiter {
 public:
     /// At least one slot; 4096 at most. Where the process is out of descriptors it has none, and a run that is to use it is a ProcessError.

@@ -156,7 +156,7 @@ private:
     enum class Phase { running, terminating, killed, draining, leaving, done };
 
     static constexpr std::chrono::milliseconds poll_interval{20};
-    static constexpr std::chrono::seconds drain_limit{2};  // srt-facts: 1.9 s until the last of 3000 children was gone
+    static constexpr std::chrono::seconds drain_limit{2};  // measured: 1.9 s until the last of 3000 children was gone
     static constexpr std::chrono::seconds reap_limit{5};   // SIGKILL is not death: a process may hang in the kernel, for long by a file system's will
     static constexpr std::size_t chunk_size = 64 * 1024;
     static constexpr int chunks_per_step = 16;  // so that a flood cannot keep step() from looking at the clock

@@ -6,7 +6,7 @@
 
 namespace bailey::srt {
 
-/// Empty when the words are not known. The words are bwrap's and srt's own (srt-facts, section 4).
+/// Empty when the words are not known. The words are bwrap's and srt's own.
 [[nodiscard]] inline std::string_view start_remedy(std::string_view words) {
     constexpr std::string_view no_namespaces =
         "bubblewrap needs user namespaces, which are off or used up here; as root: sysctl -w user.max_user_namespaces=65536, on Debian also "
