@@ -148,9 +148,9 @@ TEST_CASE("what other tools would obey is moved to quarantine, and said") {
         REQUIRE(violation != result.violations.end());
         CHECK(violation->kind == bailey::ViolationKind::planted_file);
         // The remedy names where it is now; nothing of the agent's work is lost.
-        const auto begin = violation->remedy.find("/");
-        REQUIRE(begin != std::string::npos);
-        const auto moved = violation->remedy.substr(begin, violation->remedy.find(';', begin) - begin);
+        const auto begin = violation->remedy.find("\"/") + 1;
+        REQUIRE(begin != 0);
+        const auto moved = violation->remedy.substr(begin, violation->remedy.find('"', begin) - begin);
         CHECK(fs::exists(moved));
     }
     discard(result.violations);
