@@ -27,8 +27,8 @@ namespace bailey {
 
 /// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it: within
 /// half a second as a rule, 12 s at most where the kernel is slow to end a process. A moved-from one can only be destroyed or assigned
-/// to. A child that the host forks may run commands of its own in a workspace; those that run already are its parent's, and
-/// their handles are only good for being destroyed there.
+/// to. A child that the host forks may run commands of its own in a workspace; those that run already are its parent's, and their
+/// handles are only good for being destroyed there.
 class Running {
 public:
     Running(Running&&) noexcept = default;

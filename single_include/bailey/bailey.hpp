@@ -3003,8 +3003,8 @@ struct EnvAllowlist {
 /// A variable with a fixed value: `EnvValue<"NODE_ENV", "test">`. The value is any text without NUL, also an empty one; names
 /// that steer programs are fine here. A secret does not belong in source code: `EnvCredential` or `runtime::Env`.
 ///
-/// Errors: a name that is no identifier, or that bash or bailey keeps, while compiling; two values for one name, when the workspace is made. `runtime::Env`
-/// overrides it.
+/// Errors: a name that is no identifier, or that bash or bailey keeps, while compiling; two values for one name, when the workspace is
+/// made. `runtime::Env` overrides it.
 template <fixed_string Name, fixed_string Value>
 struct EnvValue {
     static_assert(grammar::accepts_env_name<Name, grammar::EnvUse::value>());
@@ -5871,8 +5871,8 @@ namespace bailey {
 
 /// Move-only. One thread at a time drives it; stop() may be called from any. Its destructor stops the command and reaps it: within
 /// half a second as a rule, 12 s at most where the kernel is slow to end a process. A moved-from one can only be destroyed or assigned
-/// to. A child that the host forks may run commands of its own in a workspace; those that run already are its parent's, and
-/// their handles are only good for being destroyed there.
+/// to. A child that the host forks may run commands of its own in a workspace; those that run already are its parent's, and their
+/// handles are only good for being destroyed there.
 class Running {
 public:
     Running(Running&&) noexcept = default;

@@ -45,8 +45,8 @@ struct EnvAllowlist {
 /// A variable with a fixed value: `EnvValue<"NODE_ENV", "test">`. The value is any text without NUL, also an empty one; names
 /// that steer programs are fine here. A secret does not belong in source code: `EnvCredential` or `runtime::Env`.
 ///
-/// Errors: a name that is no identifier, or that bash or bailey keeps, while compiling; two values for one name, when the workspace is made. `runtime::Env`
-/// overrides it.
+/// Errors: a name that is no identifier, or that bash or bailey keeps, while compiling; two values for one name, when the workspace is
+/// made. `runtime::Env` overrides it.
 template <fixed_string Name, fixed_string Value>
 struct EnvValue {
     static_assert(grammar::accepts_env_name<Name, grammar::EnvUse::value>());
