@@ -22,6 +22,7 @@
 #include <bailey/base/text.hpp>
 #include <bailey/boundary/paths.hpp>
 #include <bailey/process/fd.hpp>
+#include <bailey/process/own_delete.hpp>
 
 namespace bailey::srt {
 

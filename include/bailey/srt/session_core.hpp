@@ -24,6 +24,7 @@
 #include <bailey/base/error.hpp>
 #include <bailey/base/text.hpp>
 #include <bailey/process/descendants.hpp>
+#include <bailey/process/own_delete.hpp>
 #include <bailey/process/sweep.hpp>
 #include <bailey/process/wakeup.hpp>
 #include <bailey/srt/broker.hpp>
