@@ -30,6 +30,7 @@ public:
         running_.emplace(space.spawn(before + "\necho paused; sleep 60", std::move(options)));
         while (said_.find("paused\n") == said_.npos && !running_->wait_for(20ms)) {
         }
+        if (said_.find("paused\n") == said_.npos) MESSAGE(shown(running_->wait()));
         REQUIRE_MESSAGE(said_.find("paused\n") != said_.npos, said_);
         said_.erase(said_.find("paused\n"));
     }
