@@ -684,6 +684,13 @@ struct Pattern {
     return pattern;
 }
 
+/// They point into the entries.
+[[nodiscard]] inline std::vector<Pattern> patterns(const std::vector<std::string>& entries) {
+    std::vector<Pattern> list;
+    for (const auto& entry : entries) list.push_back(split(entry));
+    return list;
+}
+
 [[nodiscard]] inline std::string to_string(const Pattern& pattern) {
     std::string text{pattern.host};
     if (pattern.below) text.insert(0, text.empty() ? "*" : "*.");
@@ -806,12 +813,16 @@ inline void sort_once(std::vector<std::string>& list) {
     }
 }
 
+[[nodiscard]] inline bool is_directory(const std::string& path) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /// Where a placeholder for an absolute path would stand: its first component that does not exist, or is no directory.
 [[nodiscard]] inline std::string place_of(const std::string& path) {
     for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
         auto component = path.substr(0, slash);
-        struct stat status {};
-        if (::lstat(component.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return component;
+        if (!is_directory(component)) return component;
     }
     return path;
 }
@@ -1046,7 +1057,7 @@ private:
             }
             add_once(grants, *grant, text::concat({"write grant ", text::quoted(spelled)}));
         }
-        boundary_.write_grants = without_nested(std::move(grants), "write grant");
+        boundary_.write_grants = without_nested(grants, "write grant");
     }
 
     void resolve_read_grants() {
@@ -1068,7 +1079,7 @@ private:
             }
             add_once(grants, *grant, text::concat({"read grant ", text::quoted(spelled)}));
         }
-        boundary_.read_grants = without_nested(std::move(grants), "read grant");
+        boundary_.read_grants = without_nested(grants, "read grant");
 
         // srt mounts a readable directory over the writable file beneath it (measured with 0.0.83); only directories can be
         // mounted back on top.
@@ -1115,13 +1126,14 @@ private:
     }
 
     void settle_domains() {
-        boundary_.denied_domains = without_covered(std::move(boundary_.denied_domains), "denied domain");
-        boundary_.allowed_domains = without_covered(std::move(boundary_.allowed_domains), "allowed domain");
+        boundary_.denied_domains = without_covered_domains(std::move(boundary_.denied_domains), "denied domain");
+        boundary_.allowed_domains = without_covered_domains(std::move(boundary_.allowed_domains), "allowed domain");
+        const auto& denied = boundary_.denied_domains;
+        const auto denials = hosts::patterns(denied);
         for (const auto& domain : boundary_.allowed_domains) {
-            const auto pattern = hosts::split(domain);
-            const auto denial = std::find_if(boundary_.denied_domains.begin(), boundary_.denied_domains.end(), [&](const auto& denied) { return hosts::covers(hosts::split(denied), pattern); });
-            if (denial != boundary_.denied_domains.end())
-                note(text::concat({"allowed domain ", text::quoted(domain), " lies inside the denied domain ", text::quoted(*denial), ": the denial wins"}));
+            const auto denial = std::find_if(denials.begin(), denials.end(), [pattern = hosts::split(domain)](const auto& wide) { return hosts::covers(wide, pattern); });
+            if (denial != denials.end())
+                note(text::concat({"allowed domain ", text::quoted(domain), " lies inside the denied domain ", text::quoted(denied[static_cast<std::size_t>(denial - denials.begin())]), ": the denial wins"}));
             if (is_in_no_proxy(domain) && !sets_no_proxy())
                 note(text::concat({"domain ", text::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
         }
@@ -1189,29 +1201,14 @@ private:
         }
     }
 
-    std::vector<std::string> without_nested(std::vector<std::string> list, std::string_view what) {
-        std::vector<std::string> kept;
-        for (const auto& path : list) {
-            const auto wider = std::find_if(list.begin(), list.end(), [&](const auto& other) { return paths::is_beneath(path, other); });
-            if (wider == list.end()) {
-                kept.push_back(path);
-            } else {
-                note(text::concat({what, " ", text::quoted(path), " is dropped: it lies inside ", text::quoted(*wider)}));
-            }
-        }
-        paths::sort_once(kept);
-        return kept;
-    }
-
-    std::vector<std::string> without_covered(std::vector<std::string> list, std::string_view what) {
-        remove_duplicates(list, what);
-        std::vector<hosts::Pattern> patterns;
-        for (const auto& entry : list) patterns.push_back(hosts::split(entry));
+    /// Of what one of the others covers there is a note instead; covers(i, j): that the i-th covers the j-th.
+    template <class Covers>
+    std::vector<std::string> without_covered(const std::vector<std::string>& list, std::string_view what, Covers covers) {
         std::vector<std::string> kept;
         for (std::size_t i = 0; i < list.size(); ++i) {
             std::size_t wider = 0;
             // Of two that mean the same, as two spellings of an address do, the first stays.
-            while (wider < list.size() && (wider == i || !hosts::covers(patterns[wider], patterns[i]) || (wider > i && hosts::covers(patterns[i], patterns[wider])))) ++wider;
+            while (wider < list.size() && (wider == i || !covers(wider, i) || (wider > i && covers(i, wider)))) ++wider;
             if (wider == list.size()) {
                 kept.push_back(list[i]);
             } else {
@@ -1219,6 +1216,16 @@ private:
             }
         }
         return kept;
+    }
+    std::vector<std::string> without_nested(const std::vector<std::string>& list, std::string_view what) {
+        auto kept = without_covered(list, what, [&](std::size_t i, std::size_t j) { return paths::is_beneath(list[j], list[i]); });
+        paths::sort_once(kept);
+        return kept;
+    }
+    std::vector<std::string> without_covered_domains(std::vector<std::string> list, std::string_view what) {
+        remove_duplicates(list, what);
+        const auto patterns = hosts::patterns(list);
+        return without_covered(list, what, [&](std::size_t i, std::size_t j) { return hosts::covers(patterns[i], patterns[j]); });
     }
 
     void remove_duplicates(std::vector<std::string>& list, std::string_view what) {
@@ -1447,11 +1454,6 @@ struct AskedPath {
     return {std::move(*real), {}, kernel};
 }
 
-[[nodiscard]] inline bool is_directory(const std::string& path) {
-    struct stat status {};
-    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /// What the host's tools would run or obey cannot be changed while it exists (docs/architecture.md); here as far as its name tells.
 [[nodiscard]] inline bool steers_host_tools(const std::string& path, std::string_view root) {
     if (!paths::is_beneath(path, root) || !paths::exists(path)) return false;
@@ -1468,7 +1470,7 @@ struct AskedPath {
         if (in_modules && (name == "objects" || name == "refs" || name == "logs" || name == "info")) return false;
         if (before == ".git" && (name == "modules" || name == "worktrees")) in_modules = true;
         if (name == ".git") {
-            if (rest.empty() && !is_directory(path)) return true;  // it says where the repository is
+            if (rest.empty() && !paths::is_directory(path)) return true;  // it says where the repository is
             in_git = true;
         }
         if (name == "node_modules" && !in_git) return false;  // packages bring their authors' settings along
@@ -1510,12 +1512,7 @@ inline Permission Boundary::permits_host(std::string_view host, std::uint16_t po
     if (asked.size() > 1 && asked.ends_with('.')) asked.pop_back();  // srt takes it away too
     if (asked.empty() || port == 0 || asked.find_first_of("*/@ \t\n%") != std::string::npos || (asked.starts_with('[') && !hosts::address_of(asked).valid))
         return {false, "not the name or address of one host, and a port from 1 to 65535"};
-    const auto patterns = [](const std::vector<std::string>& entries) {
-        std::vector<hosts::Pattern> list;
-        for (const auto& entry : entries) list.push_back(hosts::split(entry));
-        return list;
-    };
-    const auto verdict = verdict::host(patterns(allowed_domains), patterns(denied_domains), {asked, false, port, hosts::key_of(asked)});
+    const auto verdict = verdict::host(hosts::patterns(allowed_domains), hosts::patterns(denied_domains), {asked, false, port, hosts::key_of(asked)});
     return {verdict.allowed, detail::in_words(verdict.rule, hosts::to_string(verdict.entry))};
 }
 
@@ -1666,12 +1663,6 @@ constexpr void each_read_grant(const Rules& rules, const Places& places, Each&& 
 
 namespace detail {
 
-[[nodiscard]] inline std::vector<hosts::Pattern> patterns(const std::vector<std::string>& entries) {
-    std::vector<hosts::Pattern> list;
-    for (const auto& entry : entries) list.push_back(hosts::split(entry));
-    return list;
-}
-
 /// Puts widenings into words, each once, and none beneath one that says the same.
 class WideningList {
 public:
@@ -1743,8 +1734,8 @@ private:
     denials.insert(denials.end(), wide.write_denials.begin(), wide.write_denials.end());
     compare::paths(narrow, wide, places, write, grants(each_write), each_of(denials), WideningKind::write, found);
 
-    const auto allowed = detail::patterns(narrow.allowed_domains), denied = detail::patterns(narrow.denied_domains);
-    compare::domains(allowed, denied, detail::patterns(wide.allowed_domains), detail::patterns(wide.denied_domains), found);
+    const auto allowed = hosts::patterns(narrow.allowed_domains), denied = hosts::patterns(narrow.denied_domains);
+    compare::domains(allowed, denied, hosts::patterns(wide.allowed_domains), hosts::patterns(wide.denied_domains), found);
     if (narrow.upstream_proxy != wide.upstream_proxy && compare::reaches_any(allowed, denied))
         found.add(WideningKind::proxy, "upstream proxy", wide.upstream_proxy.empty() ? "a direct connection" : "an upstream proxy of its own",
                   narrow.upstream_proxy.empty() ? "connects directly" : "connects through an upstream proxy");
@@ -1831,9 +1822,9 @@ inline void smaller(std::optional<std::uint64_t>& limit, const std::optional<std
     both.read_grants = grants([](const auto& rules, const auto& at, auto each) { compare::each_read_grant(rules, at, each); },
                               [&](const Boundary& rules, std::string_view path) { return verdict::read(rules, places, path); });
 
-    const auto allowed_a = detail::patterns(a.allowed_domains), allowed_b = detail::patterns(b.allowed_domains);
-    const auto denied = detail::patterns(both.denied_domains);
-    const bool reach = compare::reaches_any(allowed_a, detail::patterns(a.denied_domains)) && compare::reaches_any(allowed_b, detail::patterns(b.denied_domains));
+    const auto allowed_a = hosts::patterns(a.allowed_domains), allowed_b = hosts::patterns(b.allowed_domains);
+    const auto denied = hosts::patterns(both.denied_domains);
+    const bool reach = compare::reaches_any(allowed_a, hosts::patterns(a.denied_domains)) && compare::reaches_any(allowed_b, hosts::patterns(b.denied_domains));
     if (reach && a.upstream_proxy == b.upstream_proxy) {
         both.upstream_proxy = a.upstream_proxy;
         for (const auto& one : allowed_a)
@@ -6924,13 +6915,15 @@ public:
     [[nodiscard]] std::string quarantine() const { return base_ + "/quarantine"; }
 
     [[nodiscard]] Result<RunDirectories> make_run() const {
-        RunDirectories run;
-        do {  // a fork of this process counts from the same number
-            run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
-        } while (::mkdir(run.top.c_str(), 0700) != 0 && errno == EEXIST);
-        for (const auto* directory : {&run.cwd, &run.sockets, &run.script}) {
-            if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", *directory}));
+        const auto next = [this] { return directories_of(next_run_.fetch_add(1, std::memory_order_relaxed)); };
+        const auto failed = [](const std::string& directory) { return process::system_error(text::concat({"mkdir ", directory})); };
+        RunDirectories run = next();
+        while (::mkdir(run.top.c_str(), 0700) != 0) {
+            if (errno != EEXIST) return failed(run.top);
+            run = next();  // a fork of this process counts from the same number
         }
+        for (const auto* directory : {&run.cwd, &run.sockets, &run.script})
+            if (::mkdir(directory->c_str(), 0700) != 0) return failed(*directory);
         return run;
     }
     /// What make_run would make now.

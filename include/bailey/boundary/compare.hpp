@@ -160,12 +160,6 @@ constexpr void each_read_grant(const Rules& rules, const Places& places, Each&& 
 
 namespace detail {
 
-[[nodiscard]] inline std::vector<hosts::Pattern> patterns(const std::vector<std::string>& entries) {
-    std::vector<hosts::Pattern> list;
-    for (const auto& entry : entries) list.push_back(hosts::split(entry));
-    return list;
-}
-
 /// Puts widenings into words, each once, and none beneath one that says the same.
 class WideningList {
 public:
@@ -237,8 +231,8 @@ private:
     denials.insert(denials.end(), wide.write_denials.begin(), wide.write_denials.end());
     compare::paths(narrow, wide, places, write, grants(each_write), each_of(denials), WideningKind::write, found);
 
-    const auto allowed = detail::patterns(narrow.allowed_domains), denied = detail::patterns(narrow.denied_domains);
-    compare::domains(allowed, denied, detail::patterns(wide.allowed_domains), detail::patterns(wide.denied_domains), found);
+    const auto allowed = hosts::patterns(narrow.allowed_domains), denied = hosts::patterns(narrow.denied_domains);
+    compare::domains(allowed, denied, hosts::patterns(wide.allowed_domains), hosts::patterns(wide.denied_domains), found);
     if (narrow.upstream_proxy != wide.upstream_proxy && compare::reaches_any(allowed, denied))
         found.add(WideningKind::proxy, "upstream proxy", wide.upstream_proxy.empty() ? "a direct connection" : "an upstream proxy of its own",
                   narrow.upstream_proxy.empty() ? "connects directly" : "connects through an upstream proxy");

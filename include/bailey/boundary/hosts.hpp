@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bailey::hosts {
 
@@ -129,6 +130,13 @@ struct Pattern {
     if (pattern.below) pattern.host = pattern.host.substr(pattern.host.size() > 1 ? 2 : 1);
     pattern.key = key_of(pattern.host);
     return pattern;
+}
+
+/// They point into the entries.
+[[nodiscard]] inline std::vector<Pattern> patterns(const std::vector<std::string>& entries) {
+    std::vector<Pattern> list;
+    for (const auto& entry : entries) list.push_back(split(entry));
+    return list;
 }
 
 [[nodiscard]] inline std::string to_string(const Pattern& pattern) {

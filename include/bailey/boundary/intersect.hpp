@@ -88,9 +88,9 @@ inline void smaller(std::optional<std::uint64_t>& limit, const std::optional<std
     both.read_grants = grants([](const auto& rules, const auto& at, auto each) { compare::each_read_grant(rules, at, each); },
                               [&](const Boundary& rules, std::string_view path) { return verdict::read(rules, places, path); });
 
-    const auto allowed_a = detail::patterns(a.allowed_domains), allowed_b = detail::patterns(b.allowed_domains);
-    const auto denied = detail::patterns(both.denied_domains);
-    const bool reach = compare::reaches_any(allowed_a, detail::patterns(a.denied_domains)) && compare::reaches_any(allowed_b, detail::patterns(b.denied_domains));
+    const auto allowed_a = hosts::patterns(a.allowed_domains), allowed_b = hosts::patterns(b.allowed_domains);
+    const auto denied = hosts::patterns(both.denied_domains);
+    const bool reach = compare::reaches_any(allowed_a, hosts::patterns(a.denied_domains)) && compare::reaches_any(allowed_b, hosts::patterns(b.denied_domains));
     if (reach && a.upstream_proxy == b.upstream_proxy) {
         both.upstream_proxy = a.upstream_proxy;
         for (const auto& one : allowed_a)

@@ -86,12 +86,16 @@ inline void sort_once(std::vector<std::string>& list) {
     }
 }
 
+[[nodiscard]] inline bool is_directory(const std::string& path) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /// Where a placeholder for an absolute path would stand: its first component that does not exist, or is no directory.
 [[nodiscard]] inline std::string place_of(const std::string& path) {
     for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
         auto component = path.substr(0, slash);
-        struct stat status {};
-        if (::lstat(component.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return component;
+        if (!is_directory(component)) return component;
     }
     return path;
 }

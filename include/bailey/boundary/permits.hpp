@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <sys/stat.h>
-
 #include <bailey/base/text.hpp>
 #include <bailey/boundary/boundary.hpp>
 #include <bailey/boundary/defaults.hpp>
@@ -67,11 +65,6 @@ struct AskedPath {
     return {std::move(*real), {}, kernel};
 }
 
-[[nodiscard]] inline bool is_directory(const std::string& path) {
-    struct stat status {};
-    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /// What the host's tools would run or obey cannot be changed while it exists (docs/architecture.md); here as far as its name tells.
 [[nodiscard]] inline bool steers_host_tools(const std::string& path, std::string_view root) {
     if (!paths::is_beneath(path, root) || !paths::exists(path)) return false;
@@ -88,7 +81,7 @@ struct AskedPath {
         if (in_modules && (name == "objects" || name == "refs" || name == "logs" || name == "info")) return false;
         if (before == ".git" && (name == "modules" || name == "worktrees")) in_modules = true;
         if (name == ".git") {
-            if (rest.empty() && !is_directory(path)) return true;  // it says where the repository is
+            if (rest.empty() && !paths::is_directory(path)) return true;  // it says where the repository is
             in_git = true;
         }
         if (name == "node_modules" && !in_git) return false;  // packages bring their authors' settings along
@@ -130,12 +123,7 @@ inline Permission Boundary::permits_host(std::string_view host, std::uint16_t po
     if (asked.size() > 1 && asked.ends_with('.')) asked.pop_back();  // srt takes it away too
     if (asked.empty() || port == 0 || asked.find_first_of("*/@ \t\n%") != std::string::npos || (asked.starts_with('[') && !hosts::address_of(asked).valid))
         return {false, "not the name or address of one host, and a port from 1 to 65535"};
-    const auto patterns = [](const std::vector<std::string>& entries) {
-        std::vector<hosts::Pattern> list;
-        for (const auto& entry : entries) list.push_back(hosts::split(entry));
-        return list;
-    };
-    const auto verdict = verdict::host(patterns(allowed_domains), patterns(denied_domains), {asked, false, port, hosts::key_of(asked)});
+    const auto verdict = verdict::host(hosts::patterns(allowed_domains), hosts::patterns(denied_domains), {asked, false, port, hosts::key_of(asked)});
     return {verdict.allowed, detail::in_words(verdict.rule, hosts::to_string(verdict.entry))};
 }
 

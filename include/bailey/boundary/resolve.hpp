@@ -213,7 +213,7 @@ private:
             }
             add_once(grants, *grant, text::concat({"write grant ", text::quoted(spelled)}));
         }
-        boundary_.write_grants = without_nested(std::move(grants), "write grant");
+        boundary_.write_grants = without_nested(grants, "write grant");
     }
 
     void resolve_read_grants() {
@@ -235,7 +235,7 @@ private:
             }
             add_once(grants, *grant, text::concat({"read grant ", text::quoted(spelled)}));
         }
-        boundary_.read_grants = without_nested(std::move(grants), "read grant");
+        boundary_.read_grants = without_nested(grants, "read grant");
 
         // srt mounts a readable directory over the writable file beneath it (measured with 0.0.83); only directories can be
         // mounted back on top.
@@ -282,13 +282,14 @@ private:
     }
 
     void settle_domains() {
-        boundary_.denied_domains = without_covered(std::move(boundary_.denied_domains), "denied domain");
-        boundary_.allowed_domains = without_covered(std::move(boundary_.allowed_domains), "allowed domain");
+        boundary_.denied_domains = without_covered_domains(std::move(boundary_.denied_domains), "denied domain");
+        boundary_.allowed_domains = without_covered_domains(std::move(boundary_.allowed_domains), "allowed domain");
+        const auto& denied = boundary_.denied_domains;
+        const auto denials = hosts::patterns(denied);
         for (const auto& domain : boundary_.allowed_domains) {
-            const auto pattern = hosts::split(domain);
-            const auto denial = std::find_if(boundary_.denied_domains.begin(), boundary_.denied_domains.end(), [&](const auto& denied) { return hosts::covers(hosts::split(denied), pattern); });
-            if (denial != boundary_.denied_domains.end())
-                note(text::concat({"allowed domain ", text::quoted(domain), " lies inside the denied domain ", text::quoted(*denial), ": the denial wins"}));
+            const auto denial = std::find_if(denials.begin(), denials.end(), [pattern = hosts::split(domain)](const auto& wide) { return hosts::covers(wide, pattern); });
+            if (denial != denials.end())
+                note(text::concat({"allowed domain ", text::quoted(domain), " lies inside the denied domain ", text::quoted(denied[static_cast<std::size_t>(denial - denials.begin())]), ": the denial wins"}));
             if (is_in_no_proxy(domain) && !sets_no_proxy())
                 note(text::concat({"domain ", text::quoted(domain), " is within srt's NO_PROXY: clients that heed it do not ask the proxy, and reach the sandbox itself; set NO_PROXY and no_proxy to \"\""}));
         }
@@ -356,29 +357,14 @@ private:
         }
     }
 
-    std::vector<std::string> without_nested(std::vector<std::string> list, std::string_view what) {
-        std::vector<std::string> kept;
-        for (const auto& path : list) {
-            const auto wider = std::find_if(list.begin(), list.end(), [&](const auto& other) { return paths::is_beneath(path, other); });
-            if (wider == list.end()) {
-                kept.push_back(path);
-            } else {
-                note(text::concat({what, " ", text::quoted(path), " is dropped: it lies inside ", text::quoted(*wider)}));
-            }
-        }
-        paths::sort_once(kept);
-        return kept;
-    }
-
-    std::vector<std::string> without_covered(std::vector<std::string> list, std::string_view what) {
-        remove_duplicates(list, what);
-        std::vector<hosts::Pattern> patterns;
-        for (const auto& entry : list) patterns.push_back(hosts::split(entry));
+    /// Of what one of the others covers there is a note instead; covers(i, j): that the i-th covers the j-th.
+    template <class Covers>
+    std::vector<std::string> without_covered(const std::vector<std::string>& list, std::string_view what, Covers covers) {
         std::vector<std::string> kept;
         for (std::size_t i = 0; i < list.size(); ++i) {
             std::size_t wider = 0;
             // Of two that mean the same, as two spellings of an address do, the first stays.
-            while (wider < list.size() && (wider == i || !hosts::covers(patterns[wider], patterns[i]) || (wider > i && hosts::covers(patterns[i], patterns[wider])))) ++wider;
+            while (wider < list.size() && (wider == i || !covers(wider, i) || (wider > i && covers(i, wider)))) ++wider;
             if (wider == list.size()) {
                 kept.push_back(list[i]);
             } else {
@@ -386,6 +372,16 @@ private:
             }
         }
         return kept;
+    }
+    std::vector<std::string> without_nested(const std::vector<std::string>& list, std::string_view what) {
+        auto kept = without_covered(list, what, [&](std::size_t i, std::size_t j) { return paths::is_beneath(list[j], list[i]); });
+        paths::sort_once(kept);
+        return kept;
+    }
+    std::vector<std::string> without_covered_domains(std::vector<std::string> list, std::string_view what) {
+        remove_duplicates(list, what);
+        const auto patterns = hosts::patterns(list);
+        return without_covered(list, what, [&](std::size_t i, std::size_t j) { return hosts::covers(patterns[i], patterns[j]); });
     }
 
     void remove_duplicates(std::vector<std::string>& list, std::string_view what) {

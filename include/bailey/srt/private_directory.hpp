@@ -139,13 +139,15 @@ public:
     [[nodiscard]] std::string quarantine() const { return base_ + "/quarantine"; }
 
     [[nodiscard]] Result<RunDirectories> make_run() const {
-        RunDirectories run;
-        do {  // a fork of this process counts from the same number
-            run = directories_of(next_run_.fetch_add(1, std::memory_order_relaxed));
-        } while (::mkdir(run.top.c_str(), 0700) != 0 && errno == EEXIST);
-        for (const auto* directory : {&run.cwd, &run.sockets, &run.script}) {
-            if (::mkdir(directory->c_str(), 0700) != 0) return process::system_error(text::concat({"mkdir ", *directory}));
+        const auto next = [this] { return directories_of(next_run_.fetch_add(1, std::memory_order_relaxed)); };
+        const auto failed = [](const std::string& directory) { return process::system_error(text::concat({"mkdir ", directory})); };
+        RunDirectories run = next();
+        while (::mkdir(run.top.c_str(), 0700) != 0) {
+            if (errno != EEXIST) return failed(run.top);
+            run = next();  // a fork of this process counts from the same number
         }
+        for (const auto* directory : {&run.cwd, &run.sockets, &run.script})
+            if (::mkdir(directory->c_str(), 0700) != 0) return failed(*directory);
         return run;
     }
     /// What make_run would make now.
