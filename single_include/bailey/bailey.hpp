@@ -4746,11 +4746,9 @@ inline void reap_held([[maybe_unused]] const Fd& process) {
     }
 }
 
-/// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
-/// sandbox lives on (seen once in a few hundred stops during start-up). Its first process still has bubblewrap's command line.
-/// Linux only: elsewhere there are no namespaces whose first process takes all others along. Returns whom it killed (pidfds).
-inline std::vector<Fd> kill_marked([[maybe_unused]] std::string_view mark) {
-    std::vector<Fd> killed;
+/// All whose command line holds the mark: pidfds. Linux only.
+[[nodiscard]] inline std::vector<Fd> find_marked([[maybe_unused]] std::string_view mark) {
+    std::vector<Fd> found;
 #if defined(__linux__)
     const std::unique_ptr<DIR, int (*)(DIR*)> processes{::opendir("/proc"), ::closedir};
     while (const dirent* entry = processes ? ::readdir(processes.get()) : nullptr) {
@@ -4762,12 +4760,19 @@ inline std::vector<Fd> kill_marked([[maybe_unused]] std::string_view mark) {
         std::string line;
         char bytes[16 * 1024];
         for (ssize_t size; (size = ::read(words.get(), bytes, sizeof bytes)) > 0;) line.append(bytes, static_cast<std::size_t>(size));
-        if (line.find(mark) == std::string::npos) continue;
-        kill_held(process);
-        killed.push_back(std::move(process));
+        if (line.find(mark) != std::string::npos) found.push_back(std::move(process));
     }
 #endif
-    return killed;
+    return found;
+}
+
+/// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
+/// sandbox lives on (seen once in a few hundred stops during start-up). Its first process still has bubblewrap's command line.
+/// Elsewhere than on Linux there are no namespaces whose first process takes all others along. Returns whom it killed.
+inline std::vector<Fd> kill_marked(std::string_view mark) {
+    auto found = find_marked(mark);
+    for (const auto& process : found) kill_held(process);
+    return found;
 }
 
 }  // namespace bailey::process
@@ -4858,17 +4863,18 @@ inline void end_child(Child child, std::string_view mark) {
     siginfo_t info{};
     const bool ours = ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT | WNOHANG) == 0;
     const bool inherits = ours && inherits_orphans();
-    const Fd outer = inherits ? first_in_namespace(child.pid, 1) : Fd{};
+    auto marked = inherits && !mark.empty() ? find_marked(mark) : std::vector<Fd>{};  // the dead have no words
     if (ours) ::kill(-child.pid, SIGKILL);
     child.lifeline.reset();  // the child ends by itself when it reads that
     while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
     }
-    if (!mark.empty()) kill_marked(mark);
+    if (!mark.empty())
+        for (auto& process : kill_marked(mark)) marked.push_back(std::move(process));
     for (int tries = 0; inherits && tries < 200; ++tries) {
-        if (reap_group(child.pid) && (!outer || has_ended(outer))) break;
+        if (reap_group(child.pid) && std::all_of(marked.begin(), marked.end(), [](const Fd& process) { return has_ended(process); })) break;
         ::usleep(1000);
     }
-    if (outer) reap_held(outer);
+    for (const auto& process : marked) reap_held(process);
 }
 
 }  // namespace bailey::process
@@ -5019,6 +5025,7 @@ public:
         }
         if (phase_ == Phase::terminating && now >= next_) {
             know_sandbox();
+            hold_marked();
             signal_group(SIGKILL);
             phase_ = Phase::killed;
             next_ = now + reap_limit;
@@ -5141,7 +5148,9 @@ private:
         if (waited == 0 && info.si_pid == 0) return;
         const bool ours = waited == 0;
         if (waited != 0 && errno != ECHILD) return;
+        const bool may_have_escaped = !mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED);
         if (ours) {
+            if (may_have_escaped) hold_marked();
             signal_group(SIGKILL);
             int ignored = 0;
             while (::waitpid(pid_, &ignored, 0) < 0 && errno == EINTR) {
@@ -5157,7 +5166,7 @@ private:
             ending_.status_known = true;
             ending_.exit_code = *said_code_;
         }
-        if (!mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) end_marked();
+        if (may_have_escaped) end_marked();
         if (exit_watch_) readiness_.forget(exit_watch_);
         exit_watch_.reset();
         pid_ = -1;
@@ -5169,6 +5178,7 @@ private:
     void begin_stop(Outcome outcome, Clock::time_point now) {
         ending_.outcome = outcome;
         know_sandbox();
+        hold_marked();
         signal_group(SIGTERM);
         phase_ = Phase::terminating;
         next_ = now + grace_;
@@ -5211,6 +5221,11 @@ private:
         if (!inherits_) return;
         // The first of the outer namespace has a group of its own, too.
         if (auto outer = first_in_namespace(pid_, 1)) sandbox_.push_back(std::move(outer));
+    }
+    /// Before they are signalled: whom we inherit dead is to be reaped, and has no words then.
+    void hold_marked() {
+        if (!inherits_ || mark_.empty()) return;
+        for (auto& process : find_marked(mark_)) sandbox_.push_back(std::move(process));
     }
     void end_marked() {
         for (auto& process : kill_marked(mark_)) sandbox_.push_back(std::move(process));
@@ -9539,12 +9554,6 @@ public:
         wakeup_.ring();
         if (keeper_.joinable()) keeper_.join();
         if (asker_.joinable()) asker_.join();
-        for (auto* waiting : {&pool_, &unwanted_}) {
-            for (auto& prepared : *waiting) end_sandbox(prepared);
-        }
-        for (auto* one : {&wrapping_, &settling_}) {
-            if (*one) end_sandbox(**one);
-        }
         if (broker_) broker_->end(readiness_);
         remove_tree(directories_.top);
     }
@@ -9912,7 +9921,7 @@ private:
             std::unique_ptr<Broker> lost;
             {
                 const std::lock_guard lock{mutex_};
-                if (closing_) return;
+                if (closing_) break;
                 wakeup_.quiet();
                 pump();
                 start_wrapped();
@@ -9930,6 +9939,13 @@ private:
                 readiness_.wake_at(next_wakeup());
             }
             readiness_.wait(std::nullopt);
+        }
+        // Here and not by whoever closes the session: with this thread they die, and the dead cannot be told any more.
+        for (auto* waiting : {&pool_, &unwanted_}) {
+            for (auto& prepared : *waiting) end_sandbox(prepared);
+        }
+        for (auto* one : {&wrapping_, &settling_}) {
+            if (*one) end_sandbox(**one);
         }
     }
 

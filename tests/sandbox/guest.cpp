@@ -177,6 +177,7 @@ TEST_CASE("a host that inherits orphans, as the first process of a container doe
               {
                   const support::Subject<> workspace{root.path(), tools()};
                   for (const char* command : {"true", "true", "sleep 30 & sleep 30"}) (void)workspace.run(command, {.timeout = 2s});
+                  for (const int moment : {60, 150, 240, 330, 420, 510}) (void)workspace.run("sleep 30", {.timeout = std::chrono::milliseconds{moment}});  // also while it starts
               }
               std::string left;
               for (const auto& process : host_processes())

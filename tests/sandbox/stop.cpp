@@ -199,8 +199,9 @@ TEST_CASE("a sandbox that somebody else terminates is no command that succeeded"
         while (!runs(word) && !running.wait_for(20ms)) {
         }
         const auto chain = chain_of(word);
+        // From the top: a shell whose sleep alone has ended would go on.
         for (std::size_t i = 0; i < chain.size(); ++i)
-            if (from_the_top == 100 || i == chain.size() - 1 - from_the_top) ::kill(chain[i].pid, SIGTERM);
+            if (from_the_top == 100 || i == from_the_top) ::kill(chain[chain.size() - 1 - i].pid, SIGTERM);
         running.wait_for(5s);
         running.stop();  // what takes no notice of it goes on
         const auto result = running.wait();

@@ -1,6 +1,7 @@
 // A child that has been started and that nobody drives yet: its streams, and the socket by which it learns that the host has died.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <string>
@@ -102,17 +103,18 @@ inline void end_child(Child child, std::string_view mark) {
     siginfo_t info{};
     const bool ours = ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT | WNOHANG) == 0;
     const bool inherits = ours && inherits_orphans();
-    const Fd outer = inherits ? first_in_namespace(child.pid, 1) : Fd{};
+    auto marked = inherits && !mark.empty() ? find_marked(mark) : std::vector<Fd>{};  // the dead have no words
     if (ours) ::kill(-child.pid, SIGKILL);
     child.lifeline.reset();  // the child ends by itself when it reads that
     while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
     }
-    if (!mark.empty()) kill_marked(mark);
+    if (!mark.empty())
+        for (auto& process : kill_marked(mark)) marked.push_back(std::move(process));
     for (int tries = 0; inherits && tries < 200; ++tries) {
-        if (reap_group(child.pid) && (!outer || has_ended(outer))) break;
+        if (reap_group(child.pid) && std::all_of(marked.begin(), marked.end(), [](const Fd& process) { return has_ended(process); })) break;
         ::usleep(1000);
     }
-    if (outer) reap_held(outer);
+    for (const auto& process : marked) reap_held(process);
 }
 
 }  // namespace bailey::process

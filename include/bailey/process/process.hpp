@@ -142,6 +142,7 @@ public:
         }
         if (phase_ == Phase::terminating && now >= next_) {
             know_sandbox();
+            hold_marked();
             signal_group(SIGKILL);
             phase_ = Phase::killed;
             next_ = now + reap_limit;
@@ -264,7 +265,9 @@ private:
         if (waited == 0 && info.si_pid == 0) return;
         const bool ours = waited == 0;
         if (waited != 0 && errno != ECHILD) return;
+        const bool may_have_escaped = !mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED);
         if (ours) {
+            if (may_have_escaped) hold_marked();
             signal_group(SIGKILL);
             int ignored = 0;
             while (::waitpid(pid_, &ignored, 0) < 0 && errno == EINTR) {
@@ -280,7 +283,7 @@ private:
             ending_.status_known = true;
             ending_.exit_code = *said_code_;
         }
-        if (!mark_.empty() && !said_code_ && (phase_ != Phase::running || !ours || info.si_code != CLD_EXITED)) end_marked();
+        if (may_have_escaped) end_marked();
         if (exit_watch_) readiness_.forget(exit_watch_);
         exit_watch_.reset();
         pid_ = -1;
@@ -292,6 +295,7 @@ private:
     void begin_stop(Outcome outcome, Clock::time_point now) {
         ending_.outcome = outcome;
         know_sandbox();
+        hold_marked();
         signal_group(SIGTERM);
         phase_ = Phase::terminating;
         next_ = now + grace_;
@@ -334,6 +338,11 @@ private:
         if (!inherits_) return;
         // The first of the outer namespace has a group of its own, too.
         if (auto outer = first_in_namespace(pid_, 1)) sandbox_.push_back(std::move(outer));
+    }
+    /// Before they are signalled: whom we inherit dead is to be reaped, and has no words then.
+    void hold_marked() {
+        if (!inherits_ || mark_.empty()) return;
+        for (auto& process : find_marked(mark_)) sandbox_.push_back(std::move(process));
     }
     void end_marked() {
         for (auto& process : kill_marked(mark_)) sandbox_.push_back(std::move(process));

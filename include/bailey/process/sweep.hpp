@@ -55,11 +55,9 @@ inline void reap_held([[maybe_unused]] const Fd& process) {
     }
 }
 
-/// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
-/// sandbox lives on (seen once in a few hundred stops during start-up). Its first process still has bubblewrap's command line.
-/// Linux only: elsewhere there are no namespaces whose first process takes all others along. Returns whom it killed (pidfds).
-inline std::vector<Fd> kill_marked([[maybe_unused]] std::string_view mark) {
-    std::vector<Fd> killed;
+/// All whose command line holds the mark: pidfds. Linux only.
+[[nodiscard]] inline std::vector<Fd> find_marked([[maybe_unused]] std::string_view mark) {
+    std::vector<Fd> found;
 #if defined(__linux__)
     const std::unique_ptr<DIR, int (*)(DIR*)> processes{::opendir("/proc"), ::closedir};
     while (const dirent* entry = processes ? ::readdir(processes.get()) : nullptr) {
@@ -71,12 +69,19 @@ inline std::vector<Fd> kill_marked([[maybe_unused]] std::string_view mark) {
         std::string line;
         char bytes[16 * 1024];
         for (ssize_t size; (size = ::read(words.get(), bytes, sizeof bytes)) > 0;) line.append(bytes, static_cast<std::size_t>(size));
-        if (line.find(mark) == std::string::npos) continue;
-        kill_held(process);
-        killed.push_back(std::move(process));
+        if (line.find(mark) != std::string::npos) found.push_back(std::move(process));
     }
 #endif
-    return killed;
+    return found;
+}
+
+/// bubblewrap asks the kernel to kill it when its parent dies, but a parent that dies before it has asked is not noticed: such a
+/// sandbox lives on (seen once in a few hundred stops during start-up). Its first process still has bubblewrap's command line.
+/// Elsewhere than on Linux there are no namespaces whose first process takes all others along. Returns whom it killed.
+inline std::vector<Fd> kill_marked(std::string_view mark) {
+    auto found = find_marked(mark);
+    for (const auto& process : found) kill_held(process);
+    return found;
 }
 
 }  // namespace bailey::process

@@ -75,12 +75,6 @@ public:
         wakeup_.ring();
         if (keeper_.joinable()) keeper_.join();
         if (asker_.joinable()) asker_.join();
-        for (auto* waiting : {&pool_, &unwanted_}) {
-            for (auto& prepared : *waiting) end_sandbox(prepared);
-        }
-        for (auto* one : {&wrapping_, &settling_}) {
-            if (*one) end_sandbox(**one);
-        }
         if (broker_) broker_->end(readiness_);
         remove_tree(directories_.top);
     }
@@ -448,7 +442,7 @@ private:
             std::unique_ptr<Broker> lost;
             {
                 const std::lock_guard lock{mutex_};
-                if (closing_) return;
+                if (closing_) break;
                 wakeup_.quiet();
                 pump();
                 start_wrapped();
@@ -466,6 +460,13 @@ private:
                 readiness_.wake_at(next_wakeup());
             }
             readiness_.wait(std::nullopt);
+        }
+        // Here and not by whoever closes the session: with this thread they die, and the dead cannot be told any more.
+        for (auto* waiting : {&pool_, &unwanted_}) {
+            for (auto& prepared : *waiting) end_sandbox(prepared);
+        }
+        for (auto* one : {&wrapping_, &settling_}) {
+            if (*one) end_sandbox(**one);
         }
     }
 
